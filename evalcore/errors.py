@@ -1,0 +1,41 @@
+"""What evalcore raises.
+
+EvalcoreError            anything wrong with what the caller gave
+MetricNameError        a metric name that does not parse, or whose parameters are out of range
+ConventionError        a convention that does not exist or has an unknown value
+DataError              arrays that contradict each other or hold what they must not
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class EvalcoreError(ValueError):
+    """Something is wrong with what the caller gave; the message says what and what to do."""
+
+
+class MetricNameError(EvalcoreError):
+    """A metric name that does not parse, or whose parameters are out of range."""
+
+
+class ConventionError(EvalcoreError):
+    """A convention that does not exist or has an unknown value."""
+
+
+class DataError(EvalcoreError):
+    """Arrays that contradict each other or hold what they must not."""
+
+
+def unknown(kind: str, found: str, known: Iterable[str]) -> str:
+    """The sentence for a name that does not exist: what was found, the nearest name, all names.
+
+    >>> unknown("metric", "nDGC", ["AP", "nDCG"])
+    'unknown metric "nDGC". Did you mean "nDCG"? Known: AP, nDCG.'
+    """
+    names = list(known)
+    by_folded = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(found.casefold(), by_folded, n=1)
+    hint = f' Did you mean "{by_folded[near[0]]}"?' if near else ""
+    return f'unknown {kind} "{found}".{hint} Known: {", ".join(names)}.'

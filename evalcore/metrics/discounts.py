@@ -1,0 +1,64 @@
+"""Discount functions: how much of a gain is left at a rank."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalcore.arrays import FloatArray, IntArray
+from evalcore.errors import MetricNameError, unknown
+
+KNOWN = ("log2", "ln", "log<base>", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Discount:
+    """A function of the rank.
+
+    log2        1 / log2(rank + 1)
+    ln          1 / ln(rank + 1)
+    log<base>   1 / log_base(rank + 1), for a base above 1: log10, log1.5
+    none        1
+
+    >>> Discount.parse("log2")(np.array([1, 3]))
+    array([1. , 0.5])
+    """
+
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> Discount:
+        """The discount of this name.  Raises MetricNameError."""
+        if text in ("ln", "none"):
+            return cls(text)
+        base = re.fullmatch(r"log([0-9]+(?:\.[0-9]+)?)", text)
+        if base is None:
+            raise MetricNameError(unknown("discount", text, KNOWN))
+        if float(base[1]) <= 1:
+            raise MetricNameError(f'the base of discount "{text}" must be above 1')
+        return cls(f"log{float(base[1]):g}")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __call__(self, ranks: IntArray) -> FloatArray:
+        """(n,) ranks -> (n,) discounts."""
+        if self.name == "none":
+            return np.ones(len(ranks))
+        # a table by rank: a rank has the same discount wherever it stands in a batch, whatever
+        # vector instructions compute the logarithms, and each logarithm is taken once
+        by_rank = np.arange(ranks.max(initial=0) + 1) + 1.0
+        by_rank[0] = 2.0  # no rank 0; keeps the division defined
+        if self.name == "log2":
+            table = 1 / np.log2(by_rank)
+        elif self.name == "ln":
+            table = 1 / np.log(by_rank)
+        else:
+            table = math.log(float(self.name[3:])) / np.log(by_rank)
+        return np.asarray(table[ranks], dtype=np.float64)
+
+
+LOG2 = Discount("log2")

@@ -1,0 +1,43 @@
+"""How soon the first relevant document appears."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evalcore.arrays import FloatArray
+from evalcore.metrics.base import Facts, check_cutoff
+from evalcore.rankings import JudgedRankings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RR:
+    """Reciprocal rank of the first relevant document; its mean over queries is MRR.
+
+        RR@c = 1 / rank of the first relevant document if that rank is at most c, else 0
+
+    Range 0 to 1. Relevant is a grade of at least ``rel``. Without a cutoff all ranks count. Defined for
+    every query: without relevant judged documents it is 0.
+
+    Source: Voorhees 1999, TREC-8 question answering; trec_eval ``recip_rank``.
+
+    >>> RR(cutoff=10).per_query(JudgedRankings.from_lists(retrieved=[[0, 1, 1]], judged=[[1, 1, 0]]))
+    array([0.5])
+    """
+
+    FACTS: ClassVar[Facts] = Facts()
+    min_grade: float = 1
+    cutoff: int | None = None
+
+    def __post_init__(self) -> None:
+        check_cutoff(self.cutoff)
+
+    def per_query(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,)."""
+        values = np.zeros(len(rankings))
+        found = np.flatnonzero(rankings.n_hits(self.min_grade, self.cutoff))
+        hits = rankings.relevant(self.min_grade)
+        values[found] = 1 / hits.ranks[hits.offsets[found]]
+        return values

@@ -1,0 +1,79 @@
+"""Gain functions: what a document of a grade is worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalcore.arrays import FloatArray
+from evalcore.errors import DataError, MetricNameError, unknown
+
+DEEPEST_EXPONENT = 1_000  # 2**1023 is the largest power that float64 holds, and gains are summed
+
+
+def _exp2(grades: FloatArray) -> FloatArray:
+    if grades.size and grades.max() > DEEPEST_EXPONENT:
+        raise DataError(f"gain=exp2 of grade {grades.max():g} is beyond float64; use gain=linear or a table")
+    return np.exp2(np.maximum(grades, 0)) - 1
+
+
+FUNCTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "linear": lambda grades: np.maximum(grades, 0),
+    "exp2": _exp2,
+    "binary": lambda grades: (grades >= 1).astype(np.float64),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A function of the grade, never negative; grades of 0 and less gain nothing unless a table says so.
+
+    linear   the grade
+    exp2     2**grade - 1
+    binary   1 for a grade of at least 1
+    {1:3.5,2:9}   a table; a grade that it does not list has its linear gain
+
+    >>> Gain.parse("{1:3.5,2:9}")(np.array([0.0, 1.0, 2.0, 3.0]))
+    array([0. , 3.5, 9. , 3. ])
+    """
+
+    name: str
+    table: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Gain:
+        """The gain of this name.  Raises MetricNameError."""
+        if text in FUNCTIONS:
+            return cls(text)
+        if not (text.startswith("{") and text.endswith("}")):
+            raise MetricNameError(unknown("gain", text, [*FUNCTIONS, "{grade:gain,...}"]))
+        pairs = [re.fullmatch(r"\s*(-?[0-9.]+)\s*:\s*([0-9.]+)\s*", pair) for pair in text[1:-1].split(",")]
+        try:
+            table = dict(sorted((float(pair[1]), float(pair[2])) for pair in pairs if pair))
+        except ValueError:
+            table = {}
+        if not table or len(table) != len(pairs):
+            raise MetricNameError(
+                f'gain table "{text}" is not {{grade:gain,...}} with each grade once and no negative gain'
+            )
+        return cls("{" + ",".join(f"{grade:g}:{gain:g}" for grade, gain in table.items()) + "}", tuple(table.items()))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        """(n,) grades, none NaN -> (n,) gains."""
+        if not self.table:
+            return FUNCTIONS[self.name](grades)
+        gains = FUNCTIONS["linear"](grades)
+        for grade, gain in self.table:
+            gains[grades == grade] = gain
+        return gains
+
+
+LINEAR = Gain("linear")
+EXP2 = Gain("exp2")
+BINARY = Gain("binary")

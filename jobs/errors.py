@@ -1,0 +1,31 @@
+"""What ends a command early, and with which exit code.
+
+    JobError            exit 1, and the base of the others
+      UsageError        exit 2: a name, option, path or setting that cannot work
+      DataRefused       exit 4: content that is malformed, or that a gate of the audit refuses
+
+A message says where (file and line, table, example ids), what was found, what was wanted and the
+next step. Only `cli` turns these into exit codes.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class JobError(Exception):
+    """A command cannot go on; the message is for the person who called it."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(JobError):
+    """A name, option, path or setting that cannot work."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class DataRefused(JobError):
+    """Content that is malformed, or that a gate of the audit refuses."""
+
+    exit_code: ClassVar[int] = 4
