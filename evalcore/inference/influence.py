@@ -1,0 +1,103 @@
+"""A mean, or a difference of means, as what each unit contributes to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalcore.arrays import FloatArray, IntArray
+from evalcore.inference.sums import UnitSums
+
+RESOLUTION_BITS = 50
+"""Differences below 2**-50 of a column's scale are rounding: a double keeps 53 bits, and sums lose a few."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Statistic:
+    """A mean over queries, or the difference of two, seen from the units.  All arrays: (n_units,)
+
+        influence   u_g = (S_g - estimate * n_g) / N     S_g, n_g: sum and count of unit g,  N = sum of n_g
+        deletion    estimate - (estimate without unit g) = u_g / (1 - n_g / N)
+
+    of a contrast: the candidate's less the baseline's. `values` are unit means (of a contrast: deltas),
+    NaN where undefined; `n` counts the queries of either side. Influence below rounding is exactly 0.
+    """
+
+    estimate: float
+    influence: FloatArray
+    deletion: FloatArray
+    values: FloatArray
+    n: IntArray
+    n_queries: int
+    resolution: float
+
+    @property
+    def n_units(self) -> int:
+        """Units with a counted query."""
+        return int(np.count_nonzero(self.n))
+
+    @cached_property
+    def standard_error(self) -> float:
+        """CR1: the root of G / (G - 1) * sum of u_g**2 over the G units with a counted query; NaN for G < 2.
+
+        With one query a unit it is s / sqrt(N).  Source: Cameron & Miller 2015, doi:10.3368/jhr.50.2.317.
+        """
+        units = self.n_units
+        if units < 2 or math.isnan(self.estimate):
+            return math.nan
+        return math.sqrt(units / (units - 1) * math.fsum((self.influence**2).tolist()))
+
+    @property
+    def effective_units(self) -> float:
+        """N**2 / sum of n_g**2 (Kish): fewer than there are if a few units hold most queries."""
+        n = self.n.astype(np.float64)
+        return float(n.sum() ** 2 / max(1.0, (n**2).sum()))
+
+    def n_units_away_from(self, value: float) -> int:
+        """Units whose value is not `value`."""
+        return int(np.count_nonzero(np.abs(self.values - value) > self.resolution))
+
+    def most_common_value(self) -> float:
+        """The value that most units have, the smallest of equals; NaN if there is none."""
+        values, times = np.unique(self.values[~np.isnan(self.values)], return_counts=True)
+        return float(values[np.argmax(times)]) if values.size else math.nan
+
+
+def of_column(sums: UnitSums, column: int) -> Statistic:
+    """The mean of a column."""
+    n = sums.n[:, column]
+    n_queries = int(n.sum())
+    estimate = sums.mean(column)
+    totals = sums.unit_totals(column)
+    resolution = math.ldexp(1.0, int(sums.exponents[column]) - RESOLUTION_BITS)
+    excess = np.zeros(len(n)) if n_queries == 0 else totals - estimate * n
+    excess[np.abs(excess) <= resolution * n] = 0.0
+    return Statistic(
+        estimate=estimate,
+        influence=excess / max(1, n_queries),
+        deletion=excess / np.maximum(1, n_queries - n),  # all queries in one unit: its excess is 0
+        values=np.divide(totals, n, out=np.full(len(n), np.nan), where=n > 0),
+        n=n,
+        n_queries=n_queries,
+        resolution=resolution,
+    )
+
+
+def of_contrast(candidate: Statistic, baseline: Statistic, *, estimate: float) -> Statistic:
+    """The candidate's mean less the baseline's, from the same units. `estimate` is the delta, rounded once."""
+    resolution = max(candidate.resolution, baseline.resolution)
+    share = candidate.n / max(1, candidate.n.sum()) + baseline.n / max(1, baseline.n.sum())
+    influence = candidate.influence - baseline.influence
+    rounding = np.abs(influence) <= resolution * share
+    return Statistic(
+        estimate=estimate,
+        influence=np.where(rounding, 0.0, influence),
+        deletion=np.where(rounding, 0.0, candidate.deletion - baseline.deletion),
+        values=candidate.values - baseline.values,
+        n=candidate.n + baseline.n,
+        n_queries=int(np.minimum(candidate.n, baseline.n).sum()),
+        resolution=resolution,
+    )

@@ -1,0 +1,193 @@
+"""UNIT SUMS -> ESTIMATES, CONTRASTS: numpy and Arrow on the driver, without a JVM."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from evalcore import Metric, column_name, name
+from evalcore.inference import Contrast, Estimate, UnitSums, holm, infer
+from evalcore.verdict import default_margin, verdict_of_interval
+from jobs.tables import ALL, CONTRASTS, ESTIMATES
+
+Key: TypeAlias = tuple[str, str | None]
+"""A system, and the system whose counted queries it is restricted to, if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How intervals are made; see jobs.config.Aggregate."""
+
+    methods: Sequence[str]
+    confidence: float
+    replicates: int
+    seed: int
+    baseline: str | None
+    bucketed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """UNIT SUMS as evalcore takes them, with the names of the columns."""
+
+    table: UnitSums
+    columns: dict[tuple[Key, str], int]
+    undefined: dict[tuple[Key, str], int]
+
+    @classmethod
+    def of(cls, rows: pa.Table, *, metrics: Sequence[Metric], exponents: Sequence[int]) -> Sums:
+        """Rows in any order; a unit in which a system has no row counts nothing there."""
+        units, unit = np.unique(np.array(rows["unit"].to_pylist(), dtype=np.str_), return_inverse=True)
+        given = rows["given"].to_pylist()
+        keys = list(zip(rows["system"].to_pylist(), given, strict=True))
+        places = {key: place for place, key in enumerate(sorted(set(keys), key=lambda key: (key[0], key[1] or "")))}
+        place = np.array([places[key] for key in keys])
+        names = [column_name(metric) for metric in metrics]
+        columns = {(key, column): at * len(names) + i for key, at in places.items() for i, column in enumerate(names)}
+        shape = (len(units), len(columns))
+        arrays = {part: np.zeros(shape, dtype=np.int64) for part in ("n", "hi", "lo", "undefined")}
+        for i, column in enumerate(names):
+            for part, array in arrays.items():
+                array[unit, place * len(names) + i] = rows[f"{column}_{part}"].to_numpy()
+        scale = np.tile(np.array(exponents, dtype=np.int64), len(places))
+        undefined = arrays["undefined"].sum(axis=0)
+        return cls(
+            UnitSums(units, arrays["n"], arrays["hi"], arrays["lo"], scale),
+            columns,
+            {key: int(undefined[column]) for key, column in columns.items()},
+        )
+
+    @property
+    def systems(self) -> list[str]:
+        """Every system, in order of names."""
+        return sorted({system for (system, _), _ in self.columns})
+
+    def pair(self, candidate: str, baseline: str, column: str) -> tuple[int, int]:
+        """The columns of two systems over the queries that both count."""
+        shared = ((candidate, baseline), column), ((baseline, candidate), column)
+        if shared[0] in self.columns:
+            return self.columns[shared[0]], self.columns[shared[1]]
+        return self.columns[(candidate, None), column], self.columns[(baseline, None), column]
+
+
+def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    """(candidate, baseline) of each contrast: against the baseline, or all pairs, the later name the candidate."""
+    if baseline is not None:
+        return [(system, baseline) for system in systems if system != baseline]
+    return [(later, earlier) for earlier, later in combinations(systems, 2)]
+
+
+def aggregate(
+    sums: pa.Table,
+    pair_counts: pa.Table,
+    *,
+    metrics: Sequence[Metric],
+    exponents: Sequence[int],
+    settings: Settings,
+) -> tuple[pa.Table, pa.Table]:
+    """UNIT SUMS and pair counts -> (ESTIMATES, CONTRASTS), a row for each interval method."""
+    known = Sums.of(sums, metrics=metrics, exponents=exponents)
+    pairs = pairs_of(known.systems, settings.baseline)
+    asked = [(pair, metric) for metric in metrics for pair in pairs]
+    found = infer(
+        known.table,
+        contrasts=[known.pair(*pair, column_name(metric)) for pair, metric in asked],
+        methods=settings.methods,
+        confidence=settings.confidence,
+        replicates=settings.replicates,
+        seed=settings.seed,
+    )
+    estimates = []
+    for metric in metrics:
+        for system in known.systems:
+            key = ((system, None), column_name(metric))
+            estimate = found.estimates[known.columns[key]]
+            described = {"system": system, "metric": name(metric), "n_undefined": known.undefined[key]}
+            estimates += _estimate_rows(estimate, metric, described, settings)
+    counts = {(row["candidate"], row["baseline"]): row for row in pair_counts.to_pylist()}
+    adjusted = _adjusted([metric for _, metric in asked], found.contrasts)
+    contrasts = []
+    for (pair, metric), contrast, p_adjusted in zip(asked, found.contrasts, adjusted, strict=True):
+        row = counts.get(pair, {})
+        outcomes = {part: row.get(f"{column_name(metric)}_{part}", 0) for part in ("wins", "ties", "losses")}
+        baseline = found.estimates[known.pair(*pair, column_name(metric))[1]].estimate
+        described = {"candidate": pair[0], "baseline": pair[1], "metric": name(metric), "p_adjusted": p_adjusted}
+        contrasts += _contrast_rows(contrast, metric, {**described, **outcomes}, baseline, settings)
+    return pa.Table.from_pylist(estimates, ESTIMATES), pa.Table.from_pylist(contrasts, CONTRASTS)
+
+
+def _adjusted(metrics: Sequence[Metric], contrasts: Sequence[Contrast]) -> list[float]:
+    """Holm's p-values; a family is the contrasts of one metric."""
+    adjusted = np.full(len(contrasts), np.nan)
+    p_values = np.array([contrast.p_value for contrast in contrasts])
+    for metric in dict.fromkeys(metrics):
+        family = np.array([known == metric for known in metrics]) & ~np.isnan(p_values)
+        adjusted[family] = holm(p_values[family])
+    return [float(value) for value in adjusted]
+
+
+def _estimate_rows(
+    estimate: Estimate, metric: Metric, described: Mapping[str, Any], settings: Settings
+) -> list[dict[str, Any]]:
+    scale = estimate.n_queries if metric.FACTS.statistic == "sum" else 1
+    shared = {
+        "segment": ALL,
+        "statistic": metric.FACTS.statistic,
+        "estimate": _value(estimate.estimate * scale),
+        "standard_error": _value(estimate.standard_error * scale),
+        "confidence": settings.confidence,
+        "n_queries": estimate.n_queries,
+        "n_units": estimate.n_units,
+        "flags": _flags(estimate.flags, settings),
+        **described,
+    }
+    return [
+        {**shared, "method": method, "low": _value(low * scale), "high": _value(high * scale)}
+        for method, (low, high) in estimate.intervals.items()
+    ]
+
+
+def _contrast_rows(
+    contrast: Contrast, metric: Metric, described: Mapping[str, Any], baseline: float, settings: Settings
+) -> list[dict[str, Any]]:
+    scale = contrast.n_queries if metric.FACTS.statistic == "sum" else 1
+    margin = default_margin(0.0 if math.isnan(baseline) else baseline * scale)
+    shared = {
+        "segment": ALL,
+        "statistic": metric.FACTS.statistic,
+        "delta": _value(contrast.delta * scale),
+        "relative_delta": _value(contrast.relative_delta),
+        "standard_error": _value(contrast.standard_error * scale),
+        "confidence": settings.confidence,
+        "p_value": _value(contrast.p_value),
+        "effect_size": _value(contrast.effect_size),
+        "n_queries": contrast.n_queries,
+        "n_units": contrast.n_units,
+        "flags": _flags(contrast.flags, settings),
+        **described,
+        "p_adjusted": _value(described["p_adjusted"]),
+    }
+    rows = []
+    for method, (low, high) in contrast.intervals.items():
+        verdict = verdict_of_interval(
+            low * scale, high * scale, margin=margin, higher_is_better=metric.FACTS.higher_is_better
+        )
+        rows.append(
+            {**shared, "method": method, "low": _value(low * scale), "high": _value(high * scale), "verdict": verdict}
+        )
+    return rows
+
+
+def _flags(flags: Sequence[str], settings: Settings) -> list[str]:
+    return [*flags, *(["bucketed"] if settings.bucketed else [])]
+
+
+def _value(number: float) -> float | None:
+    """NaN inside evalcore is null in a table."""
+    return None if math.isnan(number) else float(number)

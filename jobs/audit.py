@@ -1,0 +1,91 @@
+"""What is wrong with the input: counted while the scores are written, refused before they are published.
+
+Counting costs no pass of its own: `Audit` watches three tables of the one plan that scores. When a
+count refuses, a second look finds the places and ids for the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as F
+
+from evalcore import Conventions
+from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
+
+RETRYABLE = "n_scores"
+"""A stage that Spark runs again is counted again: this count is compared with the rows written."""
+
+
+def blank(key: str) -> Column:
+    """Whether an id is null or nothing but spaces."""
+    return F.coalesce(F.trim(F.col(key)) == "", F.lit(True))
+
+
+@dataclass(frozen=True, slots=True)
+class QrelCounts:
+    """What one cheap pass over the judgments tells before anything is scored."""
+
+    n_qrel_rows: int
+    n_unusable_qrel_rows: int
+    n_negative_grades: int
+
+
+def count_qrels(qrels: DataFrame) -> QrelCounts:
+    """Runs one job over QRELS."""
+    unusable = blank("query_id") | blank("doc_id") | F.col("relevance").isNull() | F.isnan("relevance")
+    infinite = F.abs("relevance") == float("inf")
+    row = qrels.agg(F.count("*"), F.count_if(unusable | infinite), F.count_if(F.col("relevance") < 0)).collect()[0]
+    return QrelCounts(*row)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Counts of RUNS, of rankings before the universe is applied, and of RANKINGS."""
+
+    conventions: Conventions
+    _seen: dict[str, Observation] = field(default_factory=dict)
+
+    def _watch(self, name: str, table: DataFrame, counts: Mapping[str, Column]) -> DataFrame:
+        self._seen[name] = Observation(name)
+        return table.observe(self._seen[name], *(count.cast("long").alias(key) for key, count in counts.items()))
+
+    def runs(self, runs: DataFrame) -> DataFrame:
+        """RUNS, watched."""
+        order = "rank" if self.conventions.ties == "rank_column" else "score"
+        unusable = blank("system") | blank("query_id") | blank("doc_id") | F.col(order).isNull()
+        not_finite = F.isnan("score") | (F.abs("score") == float("inf"))
+        return self._watch(
+            "runs",
+            runs,
+            {
+                "n_run_rows": F.count("*"),
+                "n_unusable_run_rows": F.count_if(unusable),
+                "n_non_finite_scores": F.count_if(not_finite),
+            },
+        )
+
+    def ranked(self, ranked: DataFrame) -> DataFrame:
+        """Rankings of all queries, also of those outside the universe, watched."""
+        return self._watch("ranked", ranked, {"n_rankings": F.count("*"), "n_duplicates": F.sum("n_duplicates")})
+
+    def rankings(self, rankings: DataFrame, *, n_systems: int) -> DataFrame:
+        """RANKINGS, watched.  What belongs to a query is counted in it once for each system."""
+        status = F.col("status")
+        counts = {
+            RETRYABLE: F.count("*"),
+            "n_answered": F.count_if(F.col("n_retrieved") > 0),
+            **{f"n_{value}": F.count_if(status == value) for value in (OK, UNANSWERED, NO_RELEVANT, UNJUDGED)},
+            **{key: F.sum(key) / n_systems for key in ("n_repeated", "n_contradictory")},
+        }
+        return self._watch("rankings", rankings, counts)
+
+    def counts(self) -> dict[str, int]:
+        """All counts; call it when the scores are written."""
+        found: dict[str, int] = {}
+        for seen in self._seen.values():
+            found.update({key: int(count or 0) for key, count in seen.get.items()})
+        found["n_rankings_outside_universe"] = found["n_rankings"] - found["n_answered"]
+        return found

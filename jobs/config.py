@@ -1,0 +1,172 @@
+"""The configuration: one class per section, one field per setting, every default.
+
+`jobs.config_file` fills these from a YAML file, the environment and the command line;
+`conf/base.yaml` shows every setting with its default.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from evalcore.conventions import (
+    Conventions,
+    Duplicates,
+    NegativeGrade,
+    NonFiniteScore,
+    NoRelevant,
+    ScorePrecision,
+    Ties,
+    Unanswered,
+    Unjudged,
+    UnjudgedQuery,
+    preset,
+)
+
+
+class Section(BaseModel):
+    """What all sections share: no unknown settings, no silent conversions, no changes once built."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_empty(cls, given: object) -> object:
+        """A section whose settings are all commented out is null in YAML; it means the defaults."""
+        return {} if given is None else given
+
+
+class Inputs(Section):
+    """inputs:  the runs, judgments and queries to read."""
+
+    runs: list[str] = Field(default=[], description="what systems returned: paths of files or directories")
+    qrels: list[str] = Field(default=[], description="judgments: paths of files or directories")
+    queries: str | None = Field(
+        default=None, description="queries with their clusters, segments and weights; null = every judged query"
+    )
+    format: Literal["auto", "trec", "parquet"] = Field(
+        default="auto", description="how runs and judgments are written; auto looks at each path"
+    )
+    system_from: Literal["tag", "file"] = Field(
+        default="tag", description="a system's name: the run tag inside the file, or the name of the file"
+    )
+
+
+class ConventionChoices(Section):
+    """score.conventions:  single conventions that differ from the preset; null = the preset's value.
+
+    The meaning of each value is written at `evalcore.conventions.Conventions`. A test keeps names and types equal.
+    """
+
+    ties: Ties | None = Field(default=None, description="which of two documents with the same score ranks first")
+    score_precision: ScorePrecision | None = Field(default=None, description="digits of a score that count")
+    unanswered: Unanswered | None = Field(
+        default=None, description="a judged query for which a system returned nothing"
+    )
+    unjudged_query: UnjudgedQuery | None = Field(default=None, description="a query without any judgment")
+    no_relevant: NoRelevant | None = Field(
+        default=None, description="a metric that is undefined because no judged document is relevant"
+    )
+    unjudged: Unjudged | None = Field(default=None, description="a returned document without a judgment")
+    negative_grade: NegativeGrade | None = Field(default=None, description="a grade below 0")
+    duplicates: Duplicates | None = Field(
+        default=None, description="a document that a system returned twice for a query"
+    )
+    non_finite_score: NonFiniteScore | None = Field(default=None, description="a score that is NaN or infinite")
+    depth: Annotated[int, Field(ge=1)] | Literal["auto"] | None = Field(
+        default=None, description="ranks kept of each ranking; auto is the least that changes no value"
+    )
+
+
+class Score(Section):
+    """score:  which metrics, and by which conventions."""
+
+    metrics: list[str] = Field(
+        default=["nDCG@10", "AP", "RR@10"], min_length=1, description="metric names, such as P(rel=2)@5"
+    )
+    preset: str = Field(default="default", description="a named set of conventions: default, trec_eval")
+    conventions: ConventionChoices = Field(
+        default=ConventionChoices(), description="single conventions that differ from the preset"
+    )
+    udf: Literal["auto", "arrow", "pandas"] = Field(
+        default="auto", description="how Spark calls numpy; auto is arrow where Spark has it (4.1 and later)"
+    )
+
+    @field_validator("preset")
+    @classmethod
+    def _preset_exists(cls, name: str) -> str:
+        preset(name)
+        return name
+
+    @property
+    def resolved_conventions(self) -> Conventions:
+        """The preset, with the conventions that were chosen singly."""
+        return replace(preset(self.preset), **self.conventions.model_dump(exclude_none=True))
+
+
+class Output(Section):
+    """output:  where the evaluation goes."""
+
+    dir: str | None = Field(default=None, description="the directory of this evaluation; must not exist")
+    force: bool = Field(default=False, description="replace an evaluation that exists")
+
+
+class Aggregate(Section):
+    """aggregate:  how query values become estimates."""
+
+    unit: str | None = Field(
+        default=None,
+        description="what resampling draws: query_id or a cluster column; no default: the answer changes the claim",
+    )
+    baseline: str | None = Field(default=None, description="the system that all others are compared with")
+    name: str | None = Field(default=None, description="the name of this aggregation; null = the unit")
+    methods: list[Literal["percentile", "bca", "t"]] = Field(
+        default=["percentile", "bca", "t"], min_length=1, description="interval methods, each a row of its own"
+    )
+    replicates: int = Field(default=9_999, ge=99, description="bootstrap draws")
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="a fraction: 95 % is 0.95")
+    seed: int = Field(default=0, ge=0, description="the same seed and inputs give the same intervals")
+
+
+class Spark(Section):
+    """spark:  the session that the job starts."""
+
+    master: str | None = Field(
+        default=None, description="where Spark runs; null = what spark-submit set, else local[*], all cores here"
+    )
+    settings: dict[str, str | int | bool] = Field(default={}, description="passed to Spark as they are")
+
+
+class Demo(Section):
+    """demo:  the size of the generated log."""
+
+    queries: int = Field(default=2_000, ge=1, description="queries in the log")
+    users: int = Field(default=300, ge=1, description="users who ask them")
+    depth: int = Field(default=20, ge=1, description="documents each system returns for a query")
+    seed: int = Field(default=7, ge=1, description="the same seed gives the same log")
+
+
+class Config(Section):
+    """Everything that can be set, by section."""
+
+    inputs: Inputs = Field(default=Inputs(), description="the runs, judgments and queries to read")
+    score: Score = Field(default=Score(), description="which metrics, and by which conventions")
+    output: Output = Field(default=Output(), description="where the evaluation goes")
+    aggregate: Aggregate = Field(default=Aggregate(), description="how query values become estimates")
+    spark: Spark = Field(default=Spark(), description="the session that the job starts")
+    demo: Demo = Field(default=Demo(), description="the size of the generated log")
+
+
+def dump(config: Config) -> dict[str, Any]:
+    """Every setting with its value, in types that JSON has: for the manifest."""
+    return config.model_dump(mode="json")
+
+
+def config_hash(config: Config) -> str:
+    """The sha256 of the settings as JSON with sorted keys: equal exactly where every setting is."""
+    canonical = json.dumps(dump(config), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,240 @@
+"""The two jobs, from configuration to published tables: the only place where stages meet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from evalcore import Conventions, Metric, MetricNameError, column_name, name, parse_list
+from evalcore.errors import unknown
+from evalcore.inference import scale_exponent
+from jobs import aggregate as inference
+from jobs import audit, pairs, rankings, readers, refusals, store, unit_sums
+from jobs import score as scoring
+from jobs.config import Config, Inputs, dump
+from jobs.errors import DataRefused, UsageError
+from jobs.progress import Progress
+from jobs.spark_errors import told
+from jobs.tables import RESERVED, UNANSWERED
+
+
+def metrics_of(names: Sequence[str]) -> list[Metric]:
+    """The metrics of the configuration.  Raises UsageError."""
+    try:
+        return parse_list(names)
+    except MetricNameError as error:
+        raise UsageError(str(error)) from None
+
+
+def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, Any]:
+    """Job 1: read, rank, score, check, publish.  Returns the manifest of the new evaluation."""
+    metrics = metrics_of(config.score.metrics)
+    conventions = config.score.resolved_conventions
+    if config.output.dir is None:
+        raise UsageError("no output directory is given; name one with --output")
+    output = Path(config.output.dir)
+    with store.publish(output, replace=config.output.force) as staging, told():
+        with progress.stage("looking at the input"):
+            source = _Source(spark, config.inputs)
+            systems = source.systems()
+            qrel_counts = audit.count_qrels(source.qrels)
+            refusals.of_qrels(qrel_counts, conventions, flaws=source.flaws("qrels"))
+        queries = source.queries()
+        others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
+        _check_columns(metrics, others)
+        depth = scoring.depth_of(metrics, conventions)
+        watched = audit.Audit(conventions)
+        judgments = rankings.judgments(source.qrels)
+        ranked = rankings.ranked(watched.runs(source.runs), judgments, conventions=conventions, depth=depth)
+        answers = rankings.complete(watched.ranked(ranked), judgments, queries, systems=systems)
+        answers = watched.rankings(answers, n_systems=len(systems))
+        scores = scoring.score(answers, metrics=metrics, conventions=conventions, others=others, how=config.score.udf)
+        with progress.stage(f"scoring {len(systems)} systems with {len(metrics)} metrics"):
+            scores.write.parquet(str(staging / "scores"))
+        counts = watched.counts()
+        refusals.of_runs(counts, source.runs, source.qrels, conventions, flaws=source.flaws("runs"))
+        files = store.part_files(staging / "scores", under=staging)
+        n_rows = sum(file["rows"] for file in files)
+        manifest = {
+            "kind": "evaluation",
+            "systems": systems,
+            "metrics": [{"name": name(metric), "column": column_name(metric)} for metric in metrics],
+            "query_columns": others,
+            "conventions": asdict(conventions),
+            "depth": depth,
+            "config": dump(config),
+            "inputs": {
+                "runs": store.fingerprint(config.inputs.runs),
+                "qrels": store.fingerprint(config.inputs.qrels),
+                "queries": store.fingerprint([config.inputs.queries] if config.inputs.queries else []),
+            },
+            "n_queries": n_rows // len(systems),
+            "counts": {**asdict(qrel_counts), **counts},
+            "files": files,
+        }
+        store.write_manifest(staging, manifest)
+    return manifest
+
+
+def _check_columns(metrics: Sequence[Metric], others: Sequence[str]) -> None:
+    taken = [column_name(metric) for metric in metrics if column_name(metric) in (*others, *RESERVED)]
+    if taken:
+        raise UsageError(
+            f"the columns {', '.join(taken)} would be both a metric and a column of the queries; rename one"
+        )
+
+
+class _Source:
+    """The input of a scoring run as tables."""
+
+    def __init__(self, spark: SparkSession, inputs: Inputs) -> None:
+        self._spark = spark
+        self._inputs = inputs
+        self._readers = {
+            option: readers.READERS[readers.resolve(paths, option=option, format=inputs.format)]
+            for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
+        }
+        self.runs: DataFrame = self._readers["runs"].runs(spark, inputs.runs, system_from=inputs.system_from)
+        self.qrels: DataFrame = self._readers["qrels"].qrels(spark, inputs.qrels)
+
+    def queries(self) -> DataFrame | None:
+        """QUERIES, each query once."""
+        if self._inputs.queries is None:
+            return None
+        queries = readers.queries(self._spark, self._inputs.queries)
+        refusals.of_queries(queries, self._inputs.queries)
+        return queries
+
+    def systems(self) -> list[str]:
+        """The names of all systems, in order."""
+        return refusals.systems_of(
+            self.runs, files=self._readers["runs"].files(self._spark, self._inputs.runs), flaws=self.flaws("runs")
+        )
+
+    def flaws(self, option: str) -> Callable[[], list[str]]:
+        """What finds the first rows that cannot be read, for a message."""
+        paths: list[str] = getattr(self._inputs, option)
+        return lambda: list(self._readers[option].flaws(self._spark, paths, kind=option))
+
+
+def aggregate(
+    spark: SparkSession, directory: Path, config: Config, progress: Progress
+) -> tuple[dict[str, Any], pa.Table, pa.Table]:
+    """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS)."""
+    manifest = store.read_manifest(directory)
+    chosen = config.aggregate
+    metrics = metrics_of([metric["name"] for metric in manifest["metrics"]])
+    conventions = Conventions(**manifest["conventions"])
+    unit = _unit_column(manifest, chosen.unit)
+    if chosen.baseline is not None and chosen.baseline not in manifest["systems"]:
+        raise UsageError(unknown("system", chosen.baseline, manifest["systems"]))
+    target = directory / "aggregates" / (chosen.name or unit)
+    if target.parent != directory / "aggregates":
+        raise UsageError(f'--name is "{chosen.name}"; it must be a plain name')
+    with store.publish(target, replace=True) as staging, told():
+        scores = spark.read.parquet(*store.score_files(directory, manifest))
+        counted = unit_sums.counted(scores, metrics=metrics, conventions=conventions)
+        with progress.stage(f"summing by {unit}"):
+            facts = _facts(counted, unit, metrics)
+            _check_counted(facts, unit, conventions)
+            exponents = [scale_exponent(largest) for largest in facts.largest]
+            bucketed = facts.n_units > unit_sums.MOST_UNITS
+            units = unit_sums.unit_of(unit, bucketed=bucketed)
+            sums = unit_sums.unit_sums(counted, metrics=metrics, exponents=exponents, unit=units)
+            if conventions.unanswered == "skip" and manifest["counts"][f"n_{UNANSWERED}"]:
+                shared = unit_sums.given_others(counted, baseline=chosen.baseline)
+                sums = sums.unionByName(
+                    unit_sums.unit_sums(shared, metrics=metrics, exponents=exponents, unit=units, given=True)
+                )
+            sums.write.parquet(str(staging / "unit_sums"))
+            pairs.pair_counts(counted, metrics=metrics, baseline=chosen.baseline).write.parquet(str(staging / "pairs"))
+        settings = inference.Settings(
+            methods=chosen.methods,
+            confidence=chosen.confidence,
+            replicates=chosen.replicates,
+            seed=chosen.seed,
+            baseline=chosen.baseline,
+            bucketed=bucketed,
+        )
+        with progress.stage(f"{chosen.replicates:,} bootstrap replicates"):
+            files = {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")}
+            tables = {part: pq.read_table(staging / part) for part in files}
+            estimates, contrasts = inference.aggregate(
+                tables["unit_sums"], tables["pairs"], metrics=metrics, exponents=exponents, settings=settings
+            )
+        pq.write_table(estimates, staging / "estimates.parquet")
+        pq.write_table(contrasts, staging / "contrasts.parquet")
+        described = {
+            "kind": "aggregate",
+            "unit": unit,
+            "n_units": facts.n_units,
+            "bucketed": bucketed,
+            "exponents": dict(zip((column_name(metric) for metric in metrics), exponents, strict=True)),
+            "conventions": asdict(conventions),
+            "config": dump(config)["aggregate"],
+            "files": files,
+        }
+        store.write_manifest(staging, described)
+    return described, estimates, contrasts
+
+
+def _unit_column(manifest: dict[str, Any], unit: str | None) -> str:
+    known = ["query_id", *manifest["query_columns"]]
+    if unit is None:
+        raise UsageError(
+            "what resampling draws has no default, because it changes the claim: give --unit query_id if queries are "
+            f"independent, or the column of what they share. Known: {', '.join(known)}."
+        )
+    if unit not in known:
+        raise UsageError(unknown("unit", unit, known))
+    return unit
+
+
+class _Facts:
+    """What must be known of counted SCORES before they are summed."""
+
+    def __init__(self, row: Any, n_metrics: int) -> None:  # noqa: ANN401 (a Row)
+        self.n_units: int = row["n_units"]
+        self.n_without_unit: int = row["n_without_unit"]
+        self.largest = [float(row[f"largest_{i}"] or 0.0) for i in range(n_metrics)]
+        self.n_undefined: int = row["n_undefined"]
+
+
+def _facts(counted: DataFrame, unit: str, metrics: Sequence[Metric]) -> _Facts:
+    """Runs one job over the counted SCORES."""
+    needing = [f"{column_name(metric)}_undefined" for metric in metrics if metric.FACTS.needs_relevant]
+    undefined = F.lit(False)
+    for column in needing:
+        undefined = undefined | F.col(column)
+    largest = [
+        (F.max(F.abs(F.col(column_name(metric)))) if math.isinf(metric.FACTS.high) else F.lit(1.0)).alias(
+            f"largest_{i}"
+        )
+        for i, metric in enumerate(metrics)
+    ]
+    row = counted.agg(
+        F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
+        F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
+        F.count_if(undefined).alias("n_undefined"),
+        *(size.alias(f"largest_{i}") for i, size in enumerate(largest)),
+    ).collect()[0]
+    return _Facts(row, len(metrics))
+
+
+def _check_counted(facts: _Facts, unit: str, conventions: Conventions) -> None:
+    if facts.n_without_unit:
+        raise DataRefused(f"{facts.n_without_unit} rows have no {unit}; every counted query needs its unit")
+    if conventions.no_relevant == "error" and facts.n_undefined:
+        raise DataRefused(
+            f"{facts.n_undefined} rows have no value for want of a relevant document, and no_relevant is error"
+        )
+    if facts.n_units == 0:
+        raise DataRefused("no query counts: every one is unjudged or left out by the conventions")

@@ -1,0 +1,99 @@
+"""The Spark session: what the jobs rely on, set in one place."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from jobs.errors import JobError
+from jobs.java import ensure_java_home
+
+REQUIRED = {
+    # hash partitions by query_id alone serve joins and groups by (query_id, anything): one shuffle in all
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    "spark.sql.session.timeZone": "UTC",
+    # a wrong type from Python is a clear error and not a crash in a column accessor
+    "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+}
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # what goes wrong reaches the caller as an exception, and is told once
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "32",  # adaptive execution merges small ones
+}
+
+
+def session(
+    *, master: str | None = None, settings: Mapping[str, object] | None = None, app_name: str = "evaljob"
+) -> SparkSession:
+    """The running session, or a new one with what the jobs rely on.
+
+    master     where Spark runs; None takes what spark-submit set, else all cores of this machine.
+    settings   passed to Spark as they are; they win over the defaults here but not over `REQUIRED`.
+
+    In local mode the session takes half of the machine's memory (one query may have millions of
+    documents), Python workers run the interpreter that called, and what the JVM prints goes to a file.
+
+    Raises UsageError if there is no Java that Spark accepts, JobError if Spark does not start.
+    """
+    given = {
+        key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in (settings or {}).items()
+    }
+    builder = SparkSession.builder.appName(app_name)
+    if "SPARK_ENV_LOADED" in os.environ or SparkSession.getActiveSession() is not None:
+        if master is not None:  # spark-submit has started the JVM; a master in the configuration still wins
+            builder = builder.master(master)
+        return builder.config(map=given | REQUIRED).getOrCreate()
+    ensure_java_home()
+    defaults: dict[str, Any] = {}
+    if master is None or master.startswith("local"):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        defaults = LOCAL | {"spark.driver.memory": f"{half_of_memory_mib()}m"}
+    builder = builder.master(master or "local[*]").config(map=defaults | given | REQUIRED)
+    with _output_of_the_jvm() as log:
+        try:
+            return builder.getOrCreate()
+        except (PySparkException, RuntimeError, OSError) as error:
+            told = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+            raise JobError(f"Spark does not start: {told[-1] if told else error}; `evaljob doctor` looks why") from None
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def _output_of_the_jvm() -> Iterator[Path]:
+    """Standard output and error of processes started in the block go to a file, which lives as long as this one."""
+    handle, name = tempfile.mkstemp(prefix="evaljob-jvm-", suffix=".log")
+    atexit.register(Path(name).unlink, missing_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = os.dup(1), os.dup(2)
+    try:
+        os.dup2(handle, 1)
+        os.dup2(handle, 2)
+        yield Path(name)
+    finally:
+        os.dup2(saved[0], 1)
+        os.dup2(saved[1], 2)
+        for descriptor in (*saved, handle):
+            os.close(descriptor)
+
+
+def half_of_memory_mib() -> int:
+    """Half of the memory of this machine, at least 1 GiB."""
+    pages, page_size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return max(1024, pages * page_size // 2**21)

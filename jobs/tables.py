@@ -1,0 +1,94 @@
+"""The columns of every table, written once.
+
+    RUNS       system, query_id, doc_id, score, rank, place        one document that one system returned
+    QRELS      query_id, doc_id, relevance                         one judgment
+    QUERIES    query_id, then cluster, segment and weight columns  what is known of a query
+    RANKINGS   one system's answer to one query: `RANKING_COLUMNS`
+    SCORES     one system's values for one query: `SCORE_KEYS`, the columns of QUERIES, metrics, `SCORE_FACTS`
+    UNIT SUMS  exact sums over the queries of one unit: `UNIT_SUMS`
+    ESTIMATES, CONTRASTS   Arrow schemas below
+
+Ids are strings. A null grade is an unjudged document; a null value is an undefined metric.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+RUN_COLUMNS = ("system", "query_id", "doc_id", "score", "rank", "place")
+"""score double and rank int, null where the source has none or none that can be read; place orders the
+rows of the input (file, block, row)."""
+QREL_COLUMNS = ("query_id", "doc_id", "relevance")
+RANKING_COLUMNS = (
+    "system",
+    "query_id",
+    "grades",  # array<double> in rank order, null = unjudged; a null array if nothing was returned
+    "judged",  # array<double>, grades of all judged documents, best first; null if there is none
+    "n_retrieved",
+    "n_relevant",
+    "n_judged",
+    "status",
+)
+SCORE_KEYS = ("system", "query_id")
+SCORE_FACTS = ("n_retrieved", "n_relevant", "n_judged", "status")
+RESERVED = (*SCORE_KEYS, *SCORE_FACTS)
+
+OK = "ok"
+UNANSWERED = "unanswered"  # judged, but the system returned nothing
+NO_RELEVANT = "no_relevant"  # judged, but nothing with a grade of at least 1
+UNJUDGED = "unjudged"  # no judgment at all: every metric is null
+
+RELEVANT_GRADE = 1.0
+"""What the status counts as relevant; a metric's own bar is its parameter `rel`."""
+
+ALL = "all"
+"""The segment that holds every query."""
+
+UNIT_SUMS = ("segment", "unit", "system", "given", "n_queries")
+"""Followed by <column>_n, <column>_hi and <column>_lo for each metric. `given` is null in the sums of all
+counted queries; otherwise the sums are over the queries that the system named there answered too."""
+
+ESTIMATES = pa.schema(
+    [
+        ("segment", pa.string()),
+        ("system", pa.string()),
+        ("metric", pa.string()),
+        ("statistic", pa.string()),
+        ("estimate", pa.float64()),
+        ("standard_error", pa.float64()),
+        ("method", pa.string()),
+        ("confidence", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("n_queries", pa.int64()),
+        ("n_units", pa.int64()),
+        ("n_undefined", pa.int64()),
+        ("flags", pa.list_(pa.string())),
+    ]
+)
+CONTRASTS = pa.schema(
+    [
+        ("segment", pa.string()),
+        ("candidate", pa.string()),
+        ("baseline", pa.string()),
+        ("metric", pa.string()),
+        ("statistic", pa.string()),
+        ("delta", pa.float64()),
+        ("relative_delta", pa.float64()),
+        ("standard_error", pa.float64()),
+        ("method", pa.string()),
+        ("confidence", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("p_value", pa.float64()),
+        ("p_adjusted", pa.float64()),
+        ("effect_size", pa.float64()),
+        ("wins", pa.int64()),
+        ("ties", pa.int64()),
+        ("losses", pa.int64()),
+        ("n_queries", pa.int64()),
+        ("n_units", pa.int64()),
+        ("verdict", pa.string()),
+        ("flags", pa.list_(pa.string())),
+    ]
+)
