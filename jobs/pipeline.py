@@ -34,13 +34,26 @@ def metrics_of(names: Sequence[str]) -> list[Metric]:
         raise UsageError(str(error)) from None
 
 
-def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, Any]:
-    """Job 1: read, rank, score, check, publish.  Returns the manifest of the new evaluation."""
-    metrics = metrics_of(config.score.metrics)
-    conventions = config.score.resolved_conventions
+def check_score(config: Config) -> list[Metric]:
+    """The metrics of a scoring run; what can be known to be wrong before Spark starts is refused here.
+
+    Raises UsageError.
+    """
+    for option, paths in (("runs", config.inputs.runs), ("qrels", config.inputs.qrels)):
+        readers.resolve(paths, option=option, format=config.inputs.format)
+    if config.inputs.queries is not None:
+        readers.resolve([config.inputs.queries], option="queries", format="auto")
     if config.output.dir is None:
         raise UsageError("no output directory is given; name one with --output")
-    output = Path(config.output.dir)
+    store.check_free(Path(config.output.dir), replace=config.output.force)
+    return metrics_of(config.score.metrics)
+
+
+def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, Any]:
+    """Job 1: read, rank, score, check, publish.  Returns the manifest of the new evaluation."""
+    metrics = check_score(config)
+    conventions = config.score.resolved_conventions
+    output = Path(config.output.dir or "")
     with store.publish(output, replace=config.output.force) as staging, told():
         with progress.stage("looking at the input"):
             source = _Source(spark, config.inputs)
@@ -125,20 +138,30 @@ class _Source:
         return lambda: list(self._readers[option].flaws(self._spark, paths, kind=option))
 
 
-def aggregate(
-    spark: SparkSession, directory: Path, config: Config, progress: Progress
-) -> tuple[dict[str, Any], pa.Table, pa.Table]:
-    """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS)."""
+def check_aggregate(directory: Path, config: Config) -> tuple[dict[str, Any], str, Path]:
+    """The manifest, the unit's column and the directory to write; what is wrong is refused before Spark starts.
+
+    Raises UsageError, or DataRefused for a damaged evaluation.
+    """
     manifest = store.read_manifest(directory)
     chosen = config.aggregate
-    metrics = metrics_of([metric["name"] for metric in manifest["metrics"]])
-    conventions = Conventions(**manifest["conventions"])
     unit = _unit_column(manifest, chosen.unit)
     if chosen.baseline is not None and chosen.baseline not in manifest["systems"]:
         raise UsageError(unknown("system", chosen.baseline, manifest["systems"]))
     target = directory / "aggregates" / (chosen.name or unit)
-    if target.parent != directory / "aggregates":
+    if target.parent != directory / "aggregates" or target.name.startswith("."):
         raise UsageError(f'--name is "{chosen.name}"; it must be a plain name')
+    return manifest, unit, target
+
+
+def aggregate(
+    spark: SparkSession, directory: Path, config: Config, progress: Progress
+) -> tuple[dict[str, Any], pa.Table, pa.Table]:
+    """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS)."""
+    manifest, unit, target = check_aggregate(directory, config)
+    chosen = config.aggregate
+    metrics = metrics_of([metric["name"] for metric in manifest["metrics"]])
+    conventions = Conventions(**manifest["conventions"])
     with store.publish(target, replace=True) as staging, told():
         scores = spark.read.parquet(*store.score_files(directory, manifest))
         counted = unit_sums.counted(scores, metrics=metrics, conventions=conventions)

@@ -42,7 +42,7 @@ def ranked(runs: DataFrame, judgments: DataFrame, *, conventions: Conventions, d
     one_each = conventions.duplicates != "error"
     rows = _keep_one(runs, conventions) if one_each else runs
     if depth is not None:
-        best_first = [key.asc() if ascending else key.desc_nulls_first() for key in keys]
+        best_first = [key.asc() if ascending else key.desc() for key in keys]
         within = Window.partitionBy("system", "query_id").orderBy(*best_first)
         rows = rows.withColumn("rank_within", F.row_number().over(within)).where(F.col("rank_within") <= depth)
     graded = rows.repartition("query_id").join(

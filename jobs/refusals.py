@@ -58,8 +58,8 @@ def systems_of(runs: DataFrame, *, files: Sequence[str], flaws: Flaws) -> list[s
     for system, found in sorted(places.items()):
         if len(found) > 1:
             raise DataRefused(
-                f'the tag "{system}" is in {len(found)} files: {", ".join(sorted(found)[:3])}; if each file is a system '
-                "of its own, use --system-from file; if they are parts of one run, join them into one file"
+                f'the tag "{system}" is in {len(found)} files: {", ".join(sorted(found)[:3])}; if each file is a '
+                "system of its own, use --system-from file; if they are parts of one run, join them into one file"
             )
     empty = {_address(file) for file in files} - {_address(row.file or "") for row in seen}
     if empty:

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from jobs.errors import JobError
 from jobs.java import ensure_java_home
 
-REQUIRED = {
+REQUIRED: dict[str, Any] = {
     # hash partitions by query_id alone serve joins and groups by (query_id, anything): one shuffle in all
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -25,7 +25,7 @@ REQUIRED = {
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
-LOCAL = {
+LOCAL: dict[str, Any] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # what goes wrong reaches the caller as an exception, and is told once

@@ -31,6 +31,16 @@ FORMAT = 1
 """Version of the manifest's layout."""
 
 
+def check_free(target: Path, *, replace: bool) -> None:
+    """Raises UsageError if `target` exists and may not be replaced, or is no directory of ours."""
+    if not target.exists():
+        return
+    if not replace:
+        raise UsageError(f"{target} exists; choose another --output, or replace it with --force")
+    if not target.is_dir() or (any(target.iterdir()) and not (target / MANIFEST).is_file()):
+        raise UsageError(f"{target} exists and is no evaluation; --force replaces evaluations only")
+
+
 @contextmanager
 def publish(target: Path, *, replace: bool) -> Iterator[Path]:
     """A directory to write into, which becomes `target` when the block ends well and vanishes if not.
@@ -38,10 +48,9 @@ def publish(target: Path, *, replace: bool) -> Iterator[Path]:
     Where `target` exists and may be replaced it is moved aside first, so that it is whole under one
     name or the other at any time, and removed last.
 
-    Raises UsageError if `target` exists and may not be replaced.
+    Raises UsageError as `check_free` does.
     """
-    if target.exists() and not replace:
-        raise UsageError(f"{target} exists; choose another --output, or replace it with --force")
+    check_free(target, replace=replace)
     target.parent.mkdir(parents=True, exist_ok=True)
     attempt = uuid.uuid4().hex[:8]
     staging = target.with_name(f".{target.name}.{attempt}.unfinished")

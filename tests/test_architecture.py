@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 STAGES = {f"jobs.{name}" for name in ("audit", "rankings", "score", "unit_sums", "pairs", "aggregate")}
 PARTS = STAGES | {"jobs.readers", "jobs.sinks"}
 ENTRANCES = {"jobs.cli", "jobs.api", "jobs.__main__"}
+TO_COME = {"jobs.api", "jobs.sinks"}
 # module: the only ones that may import it
 ONLY = {
     **{stage: {"jobs.pipeline"} for stage in STAGES},
@@ -65,7 +66,8 @@ def test_every_import_keeps_the_rule():
 
 
 def test_the_modules_that_the_rule_names_exist():
-    assert (PARTS | ENTRANCES | set(ONLY) | {"jobs.udfs", "jobs.tables"}) - {name for name, _ in modules()} == set()
+    named = PARTS | ENTRANCES | set(ONLY) | {"jobs.udfs", "jobs.tables"}
+    assert named - {name for name, _ in modules()} == TO_COME
 
 
 @pytest.mark.parametrize(

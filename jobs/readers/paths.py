@@ -29,7 +29,7 @@ def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
     Raises UsageError for a path that is not there, a pattern that matches nothing, or two formats.
     """
     if not paths:
-        raise UsageError(f"no {option} is given; name files, folders or patterns with --{option}")
+        raise UsageError(f"no {option} given; name files, folders or patterns with --{option}")
     missing = [
         path for path in paths if is_local(path) and not glob.glob(local(path)) and not Path(local(path)).exists()
     ]

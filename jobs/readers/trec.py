@@ -87,12 +87,12 @@ class _Fields:
     """The lines of some files and expressions over them; the frame keeps the column `_metadata`."""
 
     def __init__(self, frame: DataFrame, *, n_columns: int) -> None:
-        line = F.when(F.col("value").startswith("\ufeff"), F.substring("value", 2, 2**31 - 1)).otherwise(F.col("value"))
-        words = F.split(F.trim(F.translate(line, "\t\r", "  ")), " +")
-        self.frame = frame.withColumn("words", words)
+        line = F.btrim(F.col("value"), F.lit("\ufeff \t\r"))
+        # without `line` as a column of its own, the test for comments would split every line once more
+        self.frame = frame.withColumn("line", line).withColumn("words", F.split("line", "[ \t]+"))
         self.items = [F.get("words", F.lit(index)) for index in range(n_columns)]
         self.n_items = F.size("words")
-        self.passed_over = F.get("words", F.lit(0)).startswith("#") | (F.get("words", F.lit(0)) == "")
+        self.passed_over = F.col("line").startswith("#") | (F.col("line") == "")
         self.whole = self.n_items == n_columns
 
 

@@ -1,7 +1,7 @@
 """What must hold for every metric, over random queries."""
 
-from dataclasses import fields, replace
-from math import isnan, log2
+from dataclasses import FrozenInstanceError, fields, replace
+from math import inf, isnan, log2
 
 import hypothesis.strategies as st
 import numpy as np
@@ -56,6 +56,22 @@ def test_every_parameter_of_every_metric_has_an_example_away_from_its_default(fa
     of_family = [metric for metric in EXAMPLES if type(metric) is METRICS[family]]
     for field in fields(METRICS[family]):
         assert any(getattr(metric, field.name) != field.default for metric in of_family), field.name
+
+
+@every_metric
+def test_a_metric_is_a_frozen_value_built_from_named_parameters(metric):
+    assert replace(metric) == metric
+    assert hash(replace(metric)) == hash(metric)
+    for field in fields(metric):
+        with pytest.raises(FrozenInstanceError):
+            setattr(metric, field.name, field.default)
+    with pytest.raises(TypeError, match="positional"):
+        type(metric)(1)
+
+
+@every_family
+def test_counts_are_summed_over_queries_and_everything_else_is_averaged(family):
+    assert METRICS[family].FACTS.statistic == ("sum" if family.startswith("Num") else "mean")
 
 
 @seeded(150)
@@ -123,6 +139,13 @@ def test_values_are_within_the_stated_range(batch):
         defined = values[~np.isnan(values)]
         assert (defined >= metric.FACTS.low).all(), name(metric)
         assert (defined <= metric.FACTS.high).all(), name(metric)
+
+
+@every_metric
+def test_the_stated_range_is_no_wider_than_needed(metric):
+    query = Query([3.0] * 10, [3.0] * 10)  # ten documents, all of them relevant, under any definition of it
+    assert value(metric, query) == metric.FACTS.high or metric.FACTS.high == inf
+    assert metric.FACTS.low == 0
 
 
 @seeded(100)

@@ -1,0 +1,276 @@
+"""The command `evaljob`: reads the command line, calls the pipeline, shows the result, sets the exit code."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+try:
+    from cyclopts import App, CycloptsError, Parameter
+    from rich.console import Console
+
+    from jobs import console
+    from jobs.config import Config
+    from jobs.config_file import load
+    from jobs.progress import Progress
+except ModuleNotFoundError as missing:
+    if (missing.name or "").partition(".")[0] in ("jobs", "evalcore"):
+        raise
+    sys.exit(f"evaljob: the command line needs {missing.name}; install it with: pip install 'evaljob[cli]'")
+
+from evalcore import EvalcoreError
+from jobs.errors import JobError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+app = App(
+    name="evaljob",
+    help="Score every query of every system, then estimate and contrast with bootstrap intervals.",
+    version_flags=["--version"],
+)
+
+Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
+Flag = Annotated[bool, Parameter(negative=())]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Common:
+    """What every job takes.
+
+    Parameters
+    ----------
+    config
+        YAML file with settings; conf/base.yaml shows all of them.
+    set_
+        One setting, as section.key=value; may be given again.
+    quiet
+        Tell nothing but the result.
+    json
+        Print the result as JSON.
+    """
+
+    config: str | None = None
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative=())] = None
+    quiet: Flag = False
+    json: Flag = False
+
+    def load(self, flags: dict[str, object]) -> Config:
+        """The configuration, this command's flags winning."""
+        return load(self.config, overrides=self.set_ or [], environment=os.environ, flags=flags)
+
+
+COMMON = Common()
+
+
+@app.command
+def score(
+    *,
+    runs: Many = None,
+    qrels: Many = None,
+    queries: str | None = None,
+    metrics: Annotated[list[str] | None, Parameter(negative=())] = None,
+    output: str | None = None,
+    preset: str | None = None,
+    system_from: str | None = None,
+    force: Flag = False,
+    common: Common = COMMON,
+) -> int:
+    """Score every query of every system and write the table of values.
+
+    Parameters
+    ----------
+    runs
+        What systems returned: TREC files (plain or gzip), Parquet, folders or patterns.
+    qrels
+        Judgments, likewise.
+    queries
+        Parquet or CSV with query_id and columns to group by; default: every judged query.
+    metrics
+        Names with commas between, such as "nDCG@10,AP,RR@10"; `evaljob metrics` lists them.
+    output
+        Directory of the new evaluation.
+    preset
+        Conventions by the name of a tool: default, trec_eval.
+    system_from
+        A system's name in TREC files: tag or file.
+    force
+        Replace an evaluation that exists.
+    """
+    config = common.load(
+        {
+            "inputs.runs": runs,
+            "inputs.qrels": qrels,
+            "inputs.queries": queries,
+            "inputs.system_from": system_from,
+            "score.metrics": metrics,
+            "score.preset": preset,
+            "output.dir": output,
+            "output.force": force or None,
+        }
+    )
+    pipeline = _pipeline()
+    pipeline.check_score(config)
+    progress = Progress(quiet=common.quiet)
+    manifest = pipeline.score(_session(config, progress), config, progress)
+    if common.json:
+        _print_json({"output": config.output.dir, **manifest})
+    else:
+        console.show_score(str(config.output.dir), manifest)
+    return 0
+
+
+@app.command
+def aggregate(
+    directory: Path,
+    /,
+    *,
+    unit: str | None = None,
+    baseline: str | None = None,
+    name: str | None = None,
+    common: Common = COMMON,
+) -> int:
+    """Turn the scores of an evaluation into estimates and contrasts with intervals.
+
+    Parameters
+    ----------
+    directory
+        An evaluation that `evaljob score` wrote.
+    unit
+        What is independent: query_id, or the column of what queries share, such as user_id.
+    baseline
+        The system to compare all others with; default: all pairs.
+    name
+        Name of this aggregation; default: the unit.
+    """
+    config = common.load({"aggregate.unit": unit, "aggregate.baseline": baseline, "aggregate.name": name})
+    pipeline = _pipeline()
+    pipeline.check_aggregate(directory, config)
+    progress = Progress(quiet=common.quiet)
+    found = pipeline.aggregate(_session(config, progress), directory, config, progress)
+    _show_aggregate(found, common)
+    return 0
+
+
+@app.command
+def metrics(name: str | None = None, /) -> int:
+    """List the metrics with their formulas, or explain one.
+
+    Parameters
+    ----------
+    name
+        A metric, such as nDCG or nDCG@10.
+    """
+    console.show_metrics(name)
+    return 0
+
+
+@app.command
+def doctor(*, json: Flag = False) -> int:
+    """Check Python, Java, Spark and memory, and say what to do about each thing wrong.
+
+    Parameters
+    ----------
+    json
+        Print the result as JSON.
+    """
+    from jobs.doctor import check
+
+    findings = check()
+    if json:
+        _print_json(
+            [{"name": each.name, "ok": each.ok, "detail": each.detail, "advice": each.advice} for each in findings]
+        )
+    else:
+        console.show_findings(findings)
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+@app.command
+def demo(*, output: str | None = None, common: Common = COMMON) -> int:
+    """Run both jobs on a generated production log with a planted regression.
+
+    Parameters
+    ----------
+    output
+        Where to write log and evaluation; default: a folder out/demo here.
+    """
+    from jobs import demo as made
+
+    root = Path(output or "out/demo")
+    pipeline = _pipeline()
+    progress = Progress(quiet=common.quiet)
+    config = common.load(made.FLAGS | made.paths(root))
+    with progress.stage(f"generating a log of {config.demo.queries:,} queries in {root}"):
+        made.generate(root, config.demo)
+    spark = _session(config, progress)
+    pipeline.score(spark, config, progress)
+    found = pipeline.aggregate(spark, made.evaluation(root), config, progress)
+    _show_aggregate(found, common)
+    if not common.json:
+        console.show_demo(root, config)
+    return 0
+
+
+def _show_aggregate(found: tuple[dict[str, Any], Any, Any], common: Common) -> None:
+    described, estimates, contrasts = found
+    if common.json:
+        _print_json({**described, "estimates": estimates.to_pylist(), "contrasts": contrasts.to_pylist()})
+    else:
+        console.show_aggregate(described, estimates, contrasts)
+
+
+def _pipeline() -> Any:  # noqa: ANN401 (a module)
+    """jobs.pipeline, which needs the extra `spark`."""
+    try:
+        from jobs import pipeline
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] in ("jobs", "evalcore"):
+            raise
+        raise UsageError(f"this command needs {missing.name}; install it with: pip install 'evaljob[spark]'") from None
+    return pipeline
+
+
+def _session(config: Config, progress: Progress) -> SparkSession:
+    from jobs.session import session
+
+    with progress.stage("starting Spark"):
+        return session(master=config.spark.master, settings=config.spark.settings)
+
+
+def _print_json(content: object) -> None:
+    print(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code of style: 0 fine, 1 unexpected, 2 usage, 4 data refused."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    try:
+        return int(app(arguments, exit_on_error=False, print_error=False, result_action="return_value") or 0)
+    except (CycloptsError, EvalcoreError) as error:
+        return _tell(str(error), UsageError.exit_code)
+    except JobError as error:
+        return _tell(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _tell("stopped", 130)
+    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception as error:
+        if os.environ.get("EVALJOB_TRACEBACK"):
+            raise
+        where = f"{type(error).__name__}: {error}".splitlines()[0]
+        return _tell(f"unexpected error: {where}; set EVALJOB_TRACEBACK=1 and run again to see where", 1)
+
+
+def _tell(message: str, code: int) -> int:
+    Console(stderr=True, soft_wrap=True, highlight=False, markup=False).print(f"evaljob: {message}")
+    return code
