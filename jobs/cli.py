@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 try:
-    from cyclopts import App, CycloptsError, Parameter
+    from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
     from rich.console import Console
 
     from jobs import console
@@ -22,7 +23,10 @@ try:
 except ModuleNotFoundError as missing:
     if (missing.name or "").partition(".")[0] in ("jobs", "evalcore"):
         raise
-    sys.exit(f"evaljob: the command line needs {missing.name}; install it with: pip install 'evaljob[cli]'")
+    print(
+        f"evaljob: the command line needs {missing.name}; install it with: pip install 'evaljob[cli]'", file=sys.stderr
+    )
+    sys.exit(2)
 
 from evalcore import EvalcoreError
 from jobs.errors import JobError, UsageError
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 app = App(
     name="evaljob",
     help="Score every query of every system, then estimate and contrast with bootstrap intervals.",
+    version=lambda: version("evaljob"),
     version_flags=["--version"],
 )
 
@@ -62,9 +67,10 @@ class Common:
     quiet: Flag = False
     json: Flag = False
 
-    def load(self, flags: dict[str, object]) -> Config:
-        """The configuration, this command's flags winning."""
-        return load(self.config, overrides=self.set_ or [], environment=os.environ, flags=flags)
+    def load(self, flags: dict[str, object], *, defaults: dict[str, object] | None = None) -> Config:
+        """The configuration, this command's flags winning, and everything winning over `defaults`."""
+        overrides, defaults = self.set_ or [], defaults or {}
+        return load(self.config, overrides=overrides, environment=os.environ, flags=flags, defaults=defaults)
 
 
 COMMON = Common()
@@ -207,9 +213,10 @@ def demo(*, output: str | None = None, common: Common = COMMON) -> int:
     root = Path(output or "out/demo")
     pipeline = _pipeline()
     progress = Progress(quiet=common.quiet)
-    config = common.load(made.FLAGS | made.paths(root))
+    config = common.load(made.paths(root), defaults=made.SETTINGS)
     with progress.stage(f"generating a log of {config.demo.queries:,} queries in {root}"):
         made.generate(root, config.demo)
+    pipeline.check_score(config)
     spark = _session(config, progress)
     pipeline.score(spark, config, progress)
     found = pipeline.aggregate(spark, made.evaluation(root), config, progress)
@@ -252,12 +259,17 @@ def _print_json(content: object) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code of style: 0 fine, 1 unexpected, 2 usage, 4 data refused."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    for name in ("py4j", "DataFrameQueryContextLogger", "SQLQueryContextLogger"):  # PySpark's: they tell errors as JSON
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         return int(app(arguments, exit_on_error=False, print_error=False, result_action="return_value") or 0)
-    except (CycloptsError, EvalcoreError) as error:
+    except CycloptsError as error:
+        return _tell(_usage(error), UsageError.exit_code)
+    except EvalcoreError as error:
         return _tell(str(error), UsageError.exit_code)
     except JobError as error:
+        if error.exit_code == 1 and os.environ.get("EVALJOB_TRACEBACK"):
+            raise
         return _tell(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _tell("stopped", 130)
@@ -269,6 +281,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         where = f"{type(error).__name__}: {error}".splitlines()[0]
         return _tell(f"unexpected error: {where}; set EVALJOB_TRACEBACK=1 and run again to see where", 1)
+
+
+def _usage(error: CycloptsError) -> str:
+    """What is wrong with a command line, and where its options are told."""
+    what = str(error)
+    if isinstance(error, UnusedCliTokensError):
+        what = f"{' '.join(error.unused_tokens or [])} belongs to no option."
+    return f"{what} See: {' '.join(('evaljob', *(error.command_chain or ()), '--help'))}"
 
 
 def _tell(message: str, code: int) -> int:

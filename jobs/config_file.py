@@ -45,6 +45,7 @@ def load(
     overrides: Sequence[str] = (),
     environment: Mapping[str, str] = {},
     flags: Mapping[str, object] = {},
+    defaults: Mapping[str, object] = {},
 ) -> Config:
     """The configuration from all sources.
 
@@ -52,10 +53,13 @@ def load(
     overrides    "section.key=value", the value in YAML: score.metrics=[AP, P@5]
     environment  variables; those named EVALJOB__SECTION__KEY count, their values in YAML
     flags        section.key -> value; None = not given
+    defaults     section.key -> value, where a command has other defaults than the configuration
 
     Raises UsageError, one for all problems, a line each: place, what was found, what was wanted.
     """
-    sources = [_read(path)] if path is not None else []
+    sources = [_single("defaults", key, value) for key, value in defaults.items()]
+    if path is not None:
+        sources.append(_read(path))
     for name, text in sorted(environment.items()):
         if name.startswith(ENVIRONMENT_PREFIX):
             key = name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".")

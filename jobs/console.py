@@ -15,6 +15,7 @@ from rich.text import Text
 
 from evalcore import METRICS, name, parse
 from jobs.config import Config
+from jobs.errors import counted
 from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 
 STYLES = {"improved": "green", "regressed": "red", "equivalent": "cyan", "inconclusive": "dim"}
@@ -57,27 +58,25 @@ def _table(title: str, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]
 def show_score(output: str, manifest: Mapping[str, Any]) -> None:
     """What was scored, what was not, and the next command."""
     counts, out = manifest["counts"], _console()
-    rows = manifest["n_queries"] * len(manifest["systems"])
-    out.print(
-        f"{len(manifest['systems'])} systems, {manifest['n_queries']:,} queries, {len(manifest['metrics'])} metrics: "
-        f"{rows:,} rows in {output}/scores"
-    )
+    of = {"system": len(manifest["systems"]), "query": manifest["n_queries"], "metric": len(manifest["metrics"])}
+    rows = counted(of["query"] * of["system"], "row")
+    out.print(f"{', '.join(counted(number, noun) for noun, number in of.items())}: {rows} in {output}/scores")
     told = {
+        f"n_{OK}": "complete",
         f"n_{UNANSWERED}": "unanswered: judged, but the system returned nothing",
         f"n_{NO_RELEVANT}": "without a relevant document: metrics that need one are null",
         f"n_{UNJUDGED}": "unjudged: every metric is null, and no estimate counts them",
-        "n_rankings_outside_universe": "rankings of queries that are not judged (or not in --queries): left out",
-        "n_repeated": "judgments repeated with the same grade: counted once",
-        "n_negative_grades": "judgments with a negative grade: treated as the convention negative_grade says",
-        "n_duplicates": "documents returned more than once: one of each kept",
-        "n_non_finite_scores": "scores that are NaN or infinite: ranked last",
+        "n_rankings_outside_universe": "left out: rankings of queries not judged, or not in --queries",
+        "n_repeated": "counted once: judgments repeated with the same grade",
+        "n_negative_grades": "negative grades, treated as the convention negative_grade says",
+        "n_duplicates": "dropped: documents returned more than once, one of each kept",
+        "n_non_finite_scores": "ranked last: scores that are NaN or infinite",
     }
-    out.print(f"{counts[f'n_{OK}']:>10,} rows are complete")
     for key, meaning in told.items():
         if counts[key]:
             out.print(f"{counts[key]:>10,} {meaning}")
-    units = " or ".join(["query_id", *manifest["query_columns"][:2]])
-    out.print(f"next: evaljob aggregate {output} --unit {units}")
+    columns = [key if key.isidentifier() else f'"{key}"' for key in manifest["query_columns"][:2]]
+    out.print(f"next: evaljob aggregate {output} --unit {' or '.join(['query_id', *columns])}", markup=False)
 
 
 def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts: pa.Table) -> None:

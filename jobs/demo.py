@@ -6,7 +6,6 @@ a tenth of the users it loses its best documents, as a fault in one shard would 
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.config import Demo
+from jobs.errors import UsageError
 
 SYSTEMS = {"production": 0.0, "reranked": 0.35, "truncated": 0.0}
 """How much more than production's each system's score follows the true grade."""
 JUDGED = 12
 """Judged documents of a query."""
 
-FLAGS: dict[str, object] = {
+SETTINGS: dict[str, object] = {
     "score.metrics": ["nDCG@10", "RR@10", "AP", "P@5", "Success@1"],
     "aggregate.unit": "user_id",
     "aggregate.baseline": "production",
@@ -50,11 +50,15 @@ def generate(root: Path, size: Demo) -> None:
 
     Users ask unequally many queries and differ in how hard theirs are, so that the queries of one user
     resemble each other.
+
+    Raises UsageError where the folder cannot be written.
     """
     random = np.random.Generator(np.random.PCG64(size.seed))
     log = root / "log"
-    shutil.rmtree(log, ignore_errors=True)
-    log.mkdir(parents=True)
+    try:
+        log.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{log} cannot be written: {error.strerror}; choose another --output") from None
     user = np.sort(random.choice(size.users, size.queries, p=_shares(random, size.users)))
     ease = random.normal(0, 1, size.users)[user] + random.normal(0, 0.5, size.queries)
     query_ids = np.array([f"q{number:06d}" for number in range(size.queries)])

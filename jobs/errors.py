@@ -11,6 +11,7 @@ next step. Only `cli` turns these into exit codes.
 from __future__ import annotations
 
 from typing import ClassVar
+from urllib.parse import unquote
 
 
 class JobError(Exception):
@@ -29,3 +30,22 @@ class DataRefused(JobError):
     """Content that is malformed, or that a gate of the audit refuses."""
 
     exit_code: ClassVar[int] = 4
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "row"), counted(2000, "query")
+    ('1 row', '2,000 queries')
+    """
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
+
+
+def address(uri: str) -> str:
+    """A file's address as a person would write it.
+
+    >>> address("file:///data/run%201.txt"), address("hdfs://head/run.txt")
+    ('/data/run 1.txt', 'hdfs://head/run.txt')
+    """
+    return unquote(uri.removeprefix("file://") if uri.startswith("file:///") else uri.removeprefix("file:"))

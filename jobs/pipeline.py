@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric, MetricNameError, column_name, name, parse_list
@@ -20,10 +20,10 @@ from jobs import aggregate as inference
 from jobs import audit, pairs, rankings, readers, refusals, store, unit_sums
 from jobs import score as scoring
 from jobs.config import Config, Inputs, dump
-from jobs.errors import DataRefused, UsageError
+from jobs.errors import UsageError
 from jobs.progress import Progress
 from jobs.spark_errors import told
-from jobs.tables import RESERVED, UNANSWERED
+from jobs.tables import SCORE_FACTS, SCORE_KEYS, UNANSWERED
 
 
 def metrics_of(names: Sequence[str]) -> list[Metric]:
@@ -34,8 +34,8 @@ def metrics_of(names: Sequence[str]) -> list[Metric]:
         raise UsageError(str(error)) from None
 
 
-def check_score(config: Config) -> list[Metric]:
-    """The metrics of a scoring run; what can be known to be wrong before Spark starts is refused here.
+def check_score(config: Config) -> tuple[list[Metric], Path]:
+    """The metrics and the output of a scoring run; what is known to be wrong before Spark starts is refused here.
 
     Raises UsageError.
     """
@@ -45,21 +45,23 @@ def check_score(config: Config) -> list[Metric]:
         readers.resolve([config.inputs.queries], option="queries", format="auto")
     if config.output.dir is None:
         raise UsageError("no output directory is given; name one with --output")
-    store.check_free(Path(config.output.dir), replace=config.output.force)
-    return metrics_of(config.score.metrics)
+    output = store.local(config.output.dir)
+    store.check_free(output, replace=config.output.force)
+    return metrics_of(config.score.metrics), output
 
 
 def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, Any]:
     """Job 1: read, rank, score, check, publish.  Returns the manifest of the new evaluation."""
-    metrics = check_score(config)
+    metrics, output = check_score(config)
     conventions = config.score.resolved_conventions
-    output = Path(config.output.dir or "")
     with store.publish(output, replace=config.output.force) as staging, told():
         with progress.stage("looking at the input"):
-            source = _Source(spark, config.inputs)
+            source = _Source(spark, config.inputs, order="rank" if conventions.ties == "rank_column" else "score")
             systems = source.systems()
             qrel_counts = audit.count_qrels(source.qrels)
-            refusals.of_qrels(qrel_counts, conventions, flaws=source.flaws("qrels"))
+            refusals.of_qrels(
+                qrel_counts, source.qrels, conventions, paths=config.inputs.qrels, flaws=source.flaws("qrels")
+            )
         queries = source.queries()
         others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
         _check_columns(metrics, others)
@@ -73,7 +75,8 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
         with progress.stage(f"scoring {len(systems)} systems with {len(metrics)} metrics"):
             scores.write.parquet(str(staging / "scores"))
         counts = watched.counts()
-        refusals.of_runs(counts, source.runs, source.qrels, conventions, flaws=source.flaws("runs"))
+        written = spark.read.parquet(str(staging / "scores"))
+        refusals.of_runs(counts, source.runs, source.qrels, written, conventions, flaws=source.flaws("runs"))
         files = store.part_files(staging / "scores", under=staging)
         n_rows = sum(file["rows"] for file in files)
         manifest = {
@@ -98,19 +101,19 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
 
 
 def _check_columns(metrics: Sequence[Metric], others: Sequence[str]) -> None:
-    taken = [column_name(metric) for metric in metrics if column_name(metric) in (*others, *RESERVED)]
+    names = {key.casefold() for key in others} | {*SCORE_KEYS, *SCORE_FACTS}
+    taken = [column_name(metric) for metric in metrics if column_name(metric) in names]
     if taken:
-        raise UsageError(
-            f"the columns {', '.join(taken)} would be both a metric and a column of the queries; rename one"
-        )
+        raise UsageError(f"--queries: metrics have columns called {', '.join(taken)}; rename those of the queries")
 
 
 class _Source:
     """The input of a scoring run as tables."""
 
-    def __init__(self, spark: SparkSession, inputs: Inputs) -> None:
+    def __init__(self, spark: SparkSession, inputs: Inputs, *, order: Literal["score", "rank"]) -> None:
         self._spark = spark
         self._inputs = inputs
+        self._order = order
         self._readers = {
             option: readers.READERS[readers.resolve(paths, option=option, format=inputs.format)]
             for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
@@ -120,22 +123,27 @@ class _Source:
 
     def queries(self) -> DataFrame | None:
         """QUERIES, each query once."""
-        if self._inputs.queries is None:
+        path = self._inputs.queries
+        if path is None:
             return None
-        queries = readers.queries(self._spark, self._inputs.queries)
-        refusals.of_queries(queries, self._inputs.queries)
+        queries = readers.queries(self._spark, path)
+        refusals.of_queries(queries, path, flaws=lambda: readers.flaws_of_queries(self._spark, path))
         return queries
 
     def systems(self) -> list[str]:
         """The names of all systems, in order."""
         return refusals.systems_of(
-            self.runs, files=self._readers["runs"].files(self._spark, self._inputs.runs), flaws=self.flaws("runs")
+            self.runs,
+            paths=self._inputs.runs,
+            files=self._readers["runs"].files(self._spark, self._inputs.runs),
+            by_tag=self._inputs.system_from == "tag",
+            flaws=self.flaws("runs"),
         )
 
     def flaws(self, option: str) -> Callable[[], list[str]]:
         """What finds the first rows that cannot be read, for a message."""
         paths: list[str] = getattr(self._inputs, option)
-        return lambda: list(self._readers[option].flaws(self._spark, paths, kind=option))
+        return lambda: list(self._readers[option].flaws(self._spark, paths, kind=option, order=self._order))
 
 
 def check_aggregate(directory: Path, config: Config) -> tuple[dict[str, Any], str, Path]:
@@ -166,8 +174,9 @@ def aggregate(
         scores = spark.read.parquet(*store.score_files(directory, manifest))
         counted = unit_sums.counted(scores, metrics=metrics, conventions=conventions)
         with progress.stage(f"summing by {unit}"):
-            facts = _facts(counted, unit, metrics)
-            _check_counted(facts, unit, conventions)
+            undefined = _undefined(metrics)
+            facts = _facts(counted, unit, metrics, undefined=undefined)
+            refusals.of_sums(facts, counted, unit, conventions, undefined=undefined)
             exponents = [scale_exponent(largest) for largest in facts.largest]
             bucketed = facts.n_units > unit_sums.MOST_UNITS
             units = unit_sums.unit_of(unit, bucketed=bucketed)
@@ -231,12 +240,17 @@ class _Facts:
         self.n_undefined: int = row["n_undefined"]
 
 
-def _facts(counted: DataFrame, unit: str, metrics: Sequence[Metric]) -> _Facts:
-    """Runs one job over the counted SCORES."""
-    needing = [f"{column_name(metric)}_undefined" for metric in metrics if metric.FACTS.needs_relevant]
+def _undefined(metrics: Sequence[Metric]) -> Column:
+    """Whether a row of counted SCORES lacks a value for want of a relevant document."""
     undefined = F.lit(False)
-    for column in needing:
-        undefined = undefined | F.col(column)
+    for metric in metrics:
+        if metric.FACTS.needs_relevant:
+            undefined = undefined | F.col(f"{column_name(metric)}_undefined")
+    return undefined
+
+
+def _facts(counted: DataFrame, unit: str, metrics: Sequence[Metric], *, undefined: Column) -> _Facts:
+    """Runs one job over the counted SCORES."""
     largest = [
         (F.max(F.abs(F.col(column_name(metric)))) if math.isinf(metric.FACTS.high) else F.lit(1.0)).alias(
             f"largest_{i}"
@@ -250,14 +264,3 @@ def _facts(counted: DataFrame, unit: str, metrics: Sequence[Metric]) -> _Facts:
         *(size.alias(f"largest_{i}") for i, size in enumerate(largest)),
     ).collect()[0]
     return _Facts(row, len(metrics))
-
-
-def _check_counted(facts: _Facts, unit: str, conventions: Conventions) -> None:
-    if facts.n_without_unit:
-        raise DataRefused(f"{facts.n_without_unit} rows have no {unit}; every counted query needs its unit")
-    if conventions.no_relevant == "error" and facts.n_undefined:
-        raise DataRefused(
-            f"{facts.n_undefined} rows have no value for want of a relevant document, and no_relevant is error"
-        )
-    if facts.n_units == 0:
-        raise DataRefused("no query counts: every one is unjudged or left out by the conventions")

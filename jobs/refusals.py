@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
-from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
-from jobs.errors import DataRefused
-from jobs.tables import UNANSWERED, UNJUDGED
+from jobs.errors import DataRefused, address, counted
+from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 
 Flaws = Callable[[], list[str]]
 """Finds places and contents of the first rows that cannot be read."""
@@ -32,110 +31,172 @@ class QrelCounts(Protocol):
     def n_negative_grades(self) -> int: ...  # noqa: D102
 
 
-def of_queries(queries: DataFrame, path: str) -> None:
-    """Raises DataRefused for ids that are blank or there twice.  Runs one job over QUERIES."""
-    blank = F.coalesce(F.trim("query_id") == "", F.lit(True))
-    wrong = queries.groupBy("query_id").count().where((F.col("count") > 1) | blank).orderBy("query_id").limit(3)
-    examples = [f'"{row.query_id}" in {row["count"]} rows' for row in wrong.collect()]
+def of_queries(queries: DataFrame, path: str, *, flaws: Flaws) -> None:
+    """Raises DataRefused where there is no query, or an id is blank or there twice.  Runs one job over QUERIES."""
+    each = queries.groupBy("query_id").count()
+    wrong = (F.col("count") > 1) | F.coalesce(F.trim("query_id") == "", F.lit(True))
+    rows = each.orderBy(F.when(wrong, 0).otherwise(1), "query_id").withColumn("wrong", wrong).limit(3).collect()
+    if not rows:
+        raise DataRefused(f"--queries {path}: there is no query; leave --queries out to score every judged query")
+    examples = [f"{_shown(row.query_id)} in {counted(row['count'], 'row')}" for row in rows if row.wrong]
     if examples:
-        raise DataRefused(f"--queries {path}: every query must be one row with an id; found {', '.join(examples)}")
+        found = flaws() or [f"found {', '.join(examples)}"]
+        raise DataRefused(f"--queries {path}: every query must be one whole row with an id of its own; {_list(found)}")
 
 
-def systems_of(runs: DataFrame, *, files: Sequence[str], flaws: Flaws) -> list[str]:
+def systems_of(runs: DataFrame, *, paths: Sequence[str], files: Sequence[str], by_tag: bool, flaws: Flaws) -> list[str]:
     """The names of all systems, in order.  Runs one job over RUNS, which reads system and file alone.
 
-    files   the files of the runs where each must hold rows, else empty
+    files    the files of the runs where each must hold rows, else empty
+    by_tag   whether a file's rows name their system, and not the file's own name
 
-    Raises DataRefused where no system can be told, a file has no row, or one tag is in two files.
+    Raises DataRefused where no system can be told, a file has no row, or one name is in two files.
     """
     seen = runs.select("system", "file").distinct().collect()
     places: dict[str, list[str]] = {}
     for row in seen:
         if row.system is not None and row.system.strip():
-            places.setdefault(row.system, []).append(_address(row.file or ""))
+            places.setdefault(row.system, []).append(address(row.file or ""))
     if not places:
-        raise DataRefused("--runs: no row can be read: " + ("; ".join(flaws()) or "there is none"))
-    for system, found in sorted(places.items()):
-        if len(found) > 1:
-            raise DataRefused(
-                f'the tag "{system}" is in {len(found)} files: {", ".join(sorted(found)[:3])}; if each file is a '
-                "system of its own, use --system-from file; if they are parts of one run, join them into one file"
-            )
-    empty = {_address(file) for file in files} - {_address(row.file or "") for row in seen}
+        found = _list(flaws() or [f"there is none in {', '.join(paths)}"])
+        raise DataRefused(f"--runs: no row can be used: {found}")
+    hint = (
+        "if each file is a system of its own, use --system-from file; if they are parts of one run, join them into one"
+        if by_tag
+        else "give each file a name of its own"
+    )
+    for system, found_in in sorted(places.items()):
+        if len(found_in) > 1:
+            listed = ", ".join(sorted(found_in)[:3])
+            raise DataRefused(f'--runs: {len(found_in)} files have a system "{system}": {listed}; {hint}')
+    empty = {address(file) for file in files} - {address(row.file or "") for row in seen}
     if empty:
         raise DataRefused(
-            f"--runs: no row in {', '.join(sorted(empty)[:3])}; leave empty files out, or write them again"
+            f"--runs: no row in {', '.join(sorted(empty)[:3])}; write empty files again or leave them out"
         )
     return sorted(places)
 
 
-def of_qrels(counts: QrelCounts, conventions: Conventions, *, flaws: Flaws) -> None:
+def of_qrels(
+    counts: QrelCounts, qrels: DataFrame, conventions: Conventions, *, paths: Sequence[str], flaws: Flaws
+) -> None:
     """Raises DataRefused for judgments that cannot be read, or negative ones where the convention forbids."""
     if counts.n_qrel_rows == 0:
-        raise DataRefused("--qrels: there is no judgment in these files")
+        raise DataRefused(f"--qrels: there is no judgment in {', '.join(paths)}")
     if counts.n_unusable_qrel_rows:
-        raise DataRefused(f"--qrels: {counts.n_unusable_qrel_rows} rows cannot be used: {'; '.join(flaws())}")
+        raise DataRefused(f"--qrels: {counted(counts.n_unusable_qrel_rows, 'row')} cannot be used: {_list(flaws())}")
     if conventions.negative_grade == "error" and counts.n_negative_grades:
+        examples = _examples(qrels.where("relevance < 0"), query="query_id", document="doc_id", grade="relevance")
         raise DataRefused(
-            f"{counts.n_negative_grades} judgments are negative, and negative_grade is error; "
-            "the other choices are not_relevant and removed"
+            f"--qrels: {counted(counts.n_negative_grades, 'negative grade')}, and negative_grade is error: {examples}; "
+            "mend them, or use --set score.conventions.negative_grade=not_relevant (or removed)"
         )
 
 
 def of_runs(
-    counts: Mapping[str, int], runs: DataFrame, qrels: DataFrame, conventions: Conventions, *, flaws: Flaws
+    counts: Mapping[str, int],
+    runs: DataFrame,
+    qrels: DataFrame,
+    scores: DataFrame,
+    conventions: Conventions,
+    *,
+    flaws: Flaws,
 ) -> None:
     """Raises DataRefused for what the scoring pass counted and the conventions do not allow."""
-    if counts["n_unusable_run_rows"]:
-        raise DataRefused(f"--runs: {counts['n_unusable_run_rows']} rows cannot be used: {'; '.join(flaws())}")
-    if counts["n_non_finite_scores"] and conventions.non_finite_score == "error":
-        examples = _documents(runs, F.isnan("score") | (F.abs("score") == float("inf")))
+    document = {"system": "system", "query": "query_id", "document": "doc_id"}
+    if n_rows := counts["n_unusable_run_rows"]:
+        raise DataRefused(f"--runs: {counted(n_rows, 'row')} cannot be used: {_list(flaws())}")
+    if (n_scores := counts["n_non_finite_scores"]) and conventions.non_finite_score == "error":
+        not_finite = F.isnan("score") | (F.abs("score") == float("inf"))
         raise DataRefused(
-            f"{counts['n_non_finite_scores']} scores are NaN or infinite: {examples}; mend the runs, or rank such "
-            "documents last with --set score.conventions.non_finite_score=last"
+            f"--runs: {counted(n_scores, 'NaN or infinite score')}: "
+            f"{_examples(runs.where(not_finite), **document, score='score')}; mend the runs, or rank such documents "
+            "last with --set score.conventions.non_finite_score=last"
         )
-    if counts["n_duplicates"] and conventions.duplicates == "error":
-        keys = ("system", "query_id", "doc_id")
-        rows = runs.groupBy(*keys).count().where("count > 1").orderBy(*keys).limit(3).collect()
-        examples = ", ".join(f"{row.system} query {row.query_id} document {row.doc_id}" for row in rows)
+    if (n_documents := counts["n_duplicates"]) and conventions.duplicates == "error":
+        repeated = runs.groupBy(*document.values()).count().where("count > 1")
         raise DataRefused(
-            f"{counts['n_duplicates']} documents are returned more than once for a query: {examples}; mend the runs, "
-            "or keep one of each with --set score.conventions.duplicates=first (or best_score, last)"
+            f"--runs: {counted(n_documents, 'document')} returned more than once for a query: "
+            f"{_examples(repeated, **document)}; mend the runs, or keep one of each with "
+            "--set score.conventions.duplicates=first (or best_score, last)"
         )
-    if counts["n_contradictory"]:
+    if n_documents := counts["n_contradictory"]:
+        grades = F.sort_array(F.collect_set("relevance"))
+        judged = qrels.groupBy("query_id", "doc_id").agg(grades.alias("grades")).where(F.size("grades") > 1)
         raise DataRefused(
-            f"{counts['n_contradictory']} documents are judged more than once with different grades: "
-            f"{_contradictions(qrels)}; keep one judgment of each (qrels of subtopics are not for these metrics)"
+            f"--qrels: {counted(n_documents, 'document')} judged more than once with different grades: "
+            f"{_examples(judged, query='query_id', document='doc_id', grades='grades')}; keep one judgment of each "
+            "(qrels of subtopics are not for these metrics)"
         )
-    if counts["n_answered"] == 0:
+    if counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"] == 0:
         raise DataRefused(
             f"runs and judgments have no query in common: the runs have {_first_ids(runs)}, the judgments "
-            f"{_first_ids(qrels)}; do both use the same ids?"
+            f"{_first_ids(qrels)}, to be scored are {_first_ids(scores)}; do all use the same ids?"
         )
-    if conventions.unanswered == "error" and counts[f"n_{UNANSWERED}"]:
-        raise DataRefused(f"{counts[f'n_{UNANSWERED}']} rankings are missing, and unanswered is error")
+    answer = {"system": "system", "query": "query_id"}
+    if conventions.unanswered == "error" and (n_rankings := counts[f"n_{UNANSWERED}"]):
+        raise DataRefused(
+            f"--runs: {counted(n_rankings, 'ranking')} missing, and unanswered is error: "
+            f"{_examples(scores.where(F.col('status') == UNANSWERED), **answer)}; complete the runs, or use "
+            "--set score.conventions.unanswered=zero (or skip)"
+        )
     if conventions.unjudged_query == "error" and counts[f"n_{UNJUDGED}"]:
-        raise DataRefused(f"{counts[f'n_{UNJUDGED}']} rows are of queries without judgments; unjudged_query is error")
+        raise DataRefused(
+            f"--queries: there are queries without judgments, and unjudged_query is error: "
+            f"{_first_ids(scores.where(F.col('status') == UNJUDGED))}; leave them out, or use "
+            "--set score.conventions.unjudged_query=skip"
+        )
 
 
-def _documents(runs: DataFrame, wrong: Column) -> str:
-    keys = ("system", "query_id", "doc_id", "score")
-    rows = runs.where(wrong).select(*keys).orderBy(*keys[:3]).limit(3).collect()
-    return ", ".join(f"{row.system} query {row.query_id} document {row.doc_id} ({row.score})" for row in rows)
+class SumFacts(Protocol):
+    """What `jobs.pipeline` counts before SCORES are summed."""
+
+    @property
+    def n_units(self) -> int: ...  # noqa: D102
+    @property
+    def n_without_unit(self) -> int: ...  # noqa: D102
+    @property
+    def n_undefined(self) -> int: ...  # noqa: D102
 
 
-def _contradictions(qrels: DataFrame) -> str:
-    grades = F.sort_array(F.collect_set("relevance")).alias("grades")
-    rows = qrels.groupBy("query_id", "doc_id").agg(grades).where(F.size("grades") > 1)
-    found = rows.orderBy("query_id", "doc_id").limit(3).collect()
-    return ", ".join(f"query {row.query_id} document {row.doc_id} ({', '.join(map(str, row.grades))})" for row in found)
+def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventions, *, undefined: Column) -> None:
+    """Raises DataRefused for counted SCORES that cannot be summed by this unit.
+
+    undefined   whether a row lacks a value for want of a relevant document
+    """
+    answer = {"system": "system", "query": "query_id"}
+    if facts.n_without_unit:
+        examples = _first_ids(scores.where(F.col(f"`{unit}`").isNull()))
+        raise DataRefused(
+            f"{counted(facts.n_without_unit, 'row')} without {unit}, the unit: queries {examples}; fill that column in "
+            "--queries or leave these queries out, and score again"
+        )
+    if conventions.no_relevant == "error" and facts.n_undefined:
+        raise DataRefused(
+            f"{counted(facts.n_undefined, 'row')} without a relevant judged document, and no_relevant is error: "
+            f"{_examples(scores.where(undefined), **answer)}; judge more, or score again with "
+            "--set score.conventions.no_relevant=zero (or skip, one)"
+        )
+    if facts.n_units == 0:
+        raise DataRefused("no query counts: all are unjudged, or unanswered and left out; judge them, or score others")
 
 
-def _first_ids(table: DataFrame) -> str:
-    rows = table.select("query_id").distinct().orderBy("query_id").limit(3).collect()
-    return ", ".join(f'"{row.query_id}"' for row in rows)
+def _examples(rows: DataFrame, **shown: str) -> str:
+    """The first three rows, as `system "a", query "q1"`: words, and the columns that they stand for."""
+    first = rows.select(*shown.values()).orderBy(*shown.values()).limit(3).collect()
+    return "; ".join(", ".join(f"{word} {_shown(row[key])}" for word, key in shown.items()) for row in first)
 
 
-def _address(uri: str) -> str:
-    """A file's address as a person would write it."""
-    return unquote(uri.removeprefix("file://") if uri.startswith("file:///") else uri.removeprefix("file:"))
+def _first_ids(rows: DataFrame) -> str:
+    first = rows.select("query_id").distinct().orderBy("query_id").limit(3).collect()
+    return ", ".join(_shown(row.query_id) for row in first)
+
+
+def _shown(cell: object) -> str:
+    if isinstance(cell, list):
+        return " and ".join(map(_shown, cell))
+    return "null" if cell is None else f"{cell:g}" if isinstance(cell, float) else f'"{cell}"'
+
+
+def _list(found: Sequence[str]) -> str:
+    return "; ".join(found)

@@ -14,13 +14,16 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from jobs.errors import JobError
+from jobs.errors import JobError, UsageError
 from jobs.java import ensure_java_home
+from jobs.spark_errors import reason
 
 REQUIRED: dict[str, Any] = {
     # hash partitions by query_id alone serve joins and groups by (query_id, anything): one shuffle in all
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
     "spark.sql.session.timeZone": "UTC",
+    # ids in the names of folders (query_id=007) keep their zeros
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # a wrong type from Python is a clear error and not a crash in a column accessor
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
@@ -46,7 +49,7 @@ def session(
     In local mode the session takes half of the machine's memory (one query may have millions of
     documents), Python workers run the interpreter that called, and what the JVM prints goes to a file.
 
-    Raises UsageError if there is no Java that Spark accepts, JobError if Spark does not start.
+    Raises UsageError if there is no Java that Spark accepts or a setting is wrong, JobError if Spark does not start.
     """
     given = {
         key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in (settings or {}).items()
@@ -55,7 +58,10 @@ def session(
     if "SPARK_ENV_LOADED" in os.environ or SparkSession.getActiveSession() is not None:
         if master is not None:  # spark-submit has started the JVM; a master in the configuration still wins
             builder = builder.master(master)
-        return builder.config(map=given | REQUIRED).getOrCreate()
+        try:
+            return builder.config(map=given | REQUIRED).getOrCreate()
+        except PySparkException as error:
+            raise UsageError(f"spark.settings: {reason(str(error))}") from error
     ensure_java_home()
     defaults: dict[str, Any] = {}
     if master is None or master.startswith("local"):
@@ -68,10 +74,6 @@ def session(
         except (PySparkException, RuntimeError, OSError) as error:
             told = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
             raise JobError(f"Spark does not start: {told[-1] if told else error}; `evaljob doctor` looks why") from None
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @contextmanager

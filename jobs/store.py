@@ -16,12 +16,14 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.errors import DataRefused, UsageError
@@ -29,6 +31,17 @@ from jobs.errors import DataRefused, UsageError
 MANIFEST = "manifest.json"
 FORMAT = 1
 """Version of the manifest's layout."""
+NEEDED = ("systems", "metrics", "query_columns", "conventions", "counts", "files")
+"""What aggregation reads of an evaluation's manifest."""
+
+
+def local(output: str) -> Path:
+    """The directory that --output names.  Raises UsageError for a name that Spark would take for something else."""
+    if urlparse(output).scheme:
+        raise UsageError(f"--output {output}: an evaluation is a folder of this machine, or of a mounted file system")
+    if set(output) & set("*?[]{}\\"):
+        raise UsageError(f"--output {output}: Spark would read this as a pattern; choose a name without *?[]{{}}\\")
+    return Path(output)
 
 
 def check_free(target: Path, *, replace: bool) -> None:
@@ -38,7 +51,9 @@ def check_free(target: Path, *, replace: bool) -> None:
     if not replace:
         raise UsageError(f"{target} exists; choose another --output, or replace it with --force")
     if not target.is_dir() or (any(target.iterdir()) and not (target / MANIFEST).is_file()):
-        raise UsageError(f"{target} exists and is no evaluation; --force replaces evaluations only")
+        raise UsageError(
+            f"{target} exists and is no evaluation, and --force replaces nothing else; choose another name"
+        )
 
 
 @contextmanager
@@ -46,16 +61,19 @@ def publish(target: Path, *, replace: bool) -> Iterator[Path]:
     """A directory to write into, which becomes `target` when the block ends well and vanishes if not.
 
     Where `target` exists and may be replaced it is moved aside first, so that it is whole under one
-    name or the other at any time, and removed last.
+    name or the other at any time, and removed last. Folders made on the way there vanish too if empty.
 
-    Raises UsageError as `check_free` does.
+    Raises UsageError as `check_free` does, and where nothing can be written.
     """
     check_free(target, replace=replace)
-    target.parent.mkdir(parents=True, exist_ok=True)
     attempt = uuid.uuid4().hex[:8]
     staging = target.with_name(f".{target.name}.{attempt}.unfinished")
     aside = target.with_name(f".{target.name}.{attempt}.replaced")
-    staging.mkdir()
+    made = [folder for folder in target.parents if not folder.exists()]
+    try:
+        staging.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}; choose another place") from None
     try:
         yield staging
         if target.exists():
@@ -66,6 +84,9 @@ def publish(target: Path, *, replace: bool) -> Iterator[Path]:
             aside.rename(target)
         shutil.rmtree(staging, ignore_errors=True)
         shutil.rmtree(aside, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):  # it is not empty: all went well
+                folder.rmdir()
 
 
 def write_manifest(directory: Path, content: Mapping[str, Any]) -> None:
@@ -79,19 +100,25 @@ def write_manifest(directory: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """The manifest of an evaluation.  Raises UsageError where there is none, DataRefused where it is broken."""
+    """The manifest of an evaluation.  Raises UsageError where there is none, DataRefused where it is damaged."""
     path = directory / MANIFEST
     if not path.is_file():
         raise UsageError(
             f"{directory} is not an evaluation: there is no {MANIFEST}; `evaljob score --output` makes one"
         )
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        if manifest["format"] != FORMAT:
-            raise DataRefused(f"{path} has format {manifest['format']}; this version reads format {FORMAT}")
-    except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        manifest = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, TypeError, ValueError) as error:
         raise DataRefused(f"{path} is damaged ({error}); score again") from None
-    return dict(manifest)
+    if manifest.get("format") != FORMAT:
+        raise DataRefused(
+            f"{path} has format {manifest.get('format')}, and this version reads format {FORMAT}; score again"
+        )
+    if manifest.get("kind") != "evaluation":
+        raise UsageError(f"{directory} is no evaluation, but part of one; name the folder that `evaljob score` wrote")
+    if lacking := [key for key in NEEDED if key not in manifest]:
+        raise DataRefused(f"{path} is damaged (it lacks {', '.join(lacking)}); score again")
+    return manifest
 
 
 def part_files(directory: Path, *, under: Path) -> list[dict[str, Any]]:
@@ -103,13 +130,18 @@ def part_files(directory: Path, *, under: Path) -> list[dict[str, Any]]:
 
 
 def score_files(directory: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """The files that hold SCORES.  Raises DataRefused if one of them is gone or has other rows than it should."""
+    """The files that hold SCORES.  Raises DataRefused if one of them is gone, damaged, or not as it was written."""
+    columns = {metric["column"] for metric in manifest["metrics"]}
     for file in manifest["files"]:
         path = directory / file["path"]
         if not path.is_file():
-            raise DataRefused(f"{directory}: {file['path']} is named in the manifest and is not there; score again")
-        if pq.read_metadata(path).num_rows != file["rows"]:
-            raise DataRefused(f"{path} does not have the {file['rows']} rows that the manifest names; score again")
+            raise DataRefused(f"{path} is named in the manifest and is not there; score again")
+        try:
+            found = pq.read_metadata(path)
+        except (pa.ArrowException, OSError) as error:
+            raise DataRefused(f"{path} is damaged ({error}); score again") from None
+        if found.num_rows != file["rows"] or not columns <= set(found.schema.names):
+            raise DataRefused(f"{path} does not have the rows and columns that the manifest names; score again")
     return [str(directory / file["path"]) for file in manifest["files"]]
 
 

@@ -31,7 +31,8 @@ RANKING_COLUMNS = (
 )
 SCORE_KEYS = ("system", "query_id")
 SCORE_FACTS = ("n_retrieved", "n_relevant", "n_judged", "status")
-RESERVED = (*SCORE_KEYS, *SCORE_FACTS)
+RESERVED = {*RANKING_COLUMNS, "documents", "values", "n_duplicates", "n_repeated", "n_contradictory", "given"}
+"""What no column of QUERIES can be called: names of SCORES, and names in use on the way to sums."""
 
 OK = "ok"
 UNANSWERED = "unanswered"  # judged, but the system returned nothing

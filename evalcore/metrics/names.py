@@ -109,7 +109,7 @@ def parse(text: str) -> Metric:
     family, inside, cutoff = form.groups()
     family = ALIASES.get(family, family)
     if family not in METRICS:
-        raise MetricNameError(unknown("metric", text.strip(), METRICS))
+        raise MetricNameError(unknown("metric", family, METRICS))
     metric = METRICS[family]
     allowed = _parameters(metric)
     given: dict[str, Any] = {}

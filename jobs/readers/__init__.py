@@ -9,9 +9,10 @@ from types import ModuleType
 
 from jobs.readers import parquet, trec
 from jobs.readers.paths import resolve
-from jobs.readers.queries import queries
+from jobs.readers.queries import flaws_of_queries, queries
 
 READERS: dict[str, ModuleType] = {"trec": trec, "parquet": parquet}
-"""Each has runs(spark, paths, system_from), qrels(spark, paths), files(spark, paths), flaws(spark, paths, kind)."""
+"""Each has runs(spark, paths, system_from), qrels(spark, paths), files(spark, paths) and
+flaws(spark, paths, kind, order)."""
 
-__all__ = ["READERS", "queries", "resolve"]
+__all__ = ["READERS", "flaws_of_queries", "queries", "resolve"]

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from jobs.errors import UsageError
+from jobs.errors import UsageError, address
 
 ID = (T.StringType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
 NUMBER = (T.DoubleType, T.FloatType, T.DecimalType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
@@ -26,11 +26,11 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> Data
     wanted = {**RUNS, "rank": NUMBER} if ranked else RUNS
     if ranked and "score" not in frame.columns:
         wanted = {key: types for key, types in wanted.items() if key != "score"}
-    _check(frame, wanted, table="runs")
+    _check(frame, wanted, where=f"--runs {', '.join(paths)}")
     return frame.select(
         *(F.col(key).cast("string").alias(key) for key in ("system", "query_id", "doc_id")),
-        _or_null(frame, "score", "double"),
-        _or_null(frame, "rank", "int"),
+        (F.col("score").cast("double") if "score" in frame.columns else F.lit(None).cast("double")).alias("score"),
+        (_rank() if ranked else F.lit(None).cast("int")).alias("rank"),
         F.struct("_metadata.file_path", "_metadata.file_block_start", F.monotonically_increasing_id()).alias("place"),
         F.lit(None).cast("string").alias("file"),
     )
@@ -39,7 +39,7 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> Data
 def qrels(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     """QRELS."""
     frame = spark.read.parquet(*paths)
-    _check(frame, QRELS, table="qrels")
+    _check(frame, QRELS, where=f"--qrels {', '.join(paths)}")
     return frame.select(
         F.col("query_id").cast("string").alias("query_id"),
         F.col("doc_id").cast("string").alias("doc_id"),
@@ -53,23 +53,30 @@ def files(spark: SparkSession, paths: Sequence[str]) -> list[str]:
     return []
 
 
-def flaws(spark: SparkSession, paths: Sequence[str], *, kind: Literal["runs", "qrels"]) -> list[str]:
-    """The first three rows with a null or blank cell, or a relevance that is no number."""
+def flaws(
+    spark: SparkSession, paths: Sequence[str], *, kind: Literal["runs", "qrels"], order: Literal["score", "rank"]
+) -> list[str]:
+    """The first three rows with a null or blank id, or without the number that counts.
+
+    order   the column of runs that must be a number
+    """
     frame = spark.read.parquet(*paths)
+    number = order if kind == "runs" else "relevance"
+    if number not in frame.columns:
+        hint = "; rank by the column rank with --set score.conventions.ties=rank_column" if order == "score" else ""
+        return [f'there is no column "{number}" (columns: {", ".join(frame.columns)}){hint}']
     ids = [key for key in ("system", "query_id", "doc_id") if key in frame.columns]
-    number = "score" if kind == "runs" else "relevance"
-    flawed = F.lit(False)
+    value = _rank() if number == "rank" else F.col(number).cast("double")
+    flawed = value.isNull()
+    if number == "relevance":
+        flawed = flawed | F.isnan(value) | (F.abs(value) == float("inf"))
     for key in ids:
         flawed = flawed | F.col(key).isNull() | (F.trim(F.col(key).cast("string")) == "")
-    if number in frame.columns:
-        value = F.col(number).cast("double")
-        flawed = flawed | value.isNull() | (F.isnan(value) if kind == "qrels" else F.lit(False))
-    shown = [*ids, *([number] if number in frame.columns else [])]
-    rows = frame.where(flawed).select(*shown, F.col("_metadata.file_name").alias("file")).limit(3).collect()
-    return [f"{row.file}: " + ", ".join(f"{key} = {row[key]!r}" for key in shown) for row in rows]
+    rows = frame.where(flawed).select(*ids, number, F.col("_metadata.file_path").alias("file")).limit(3).collect()
+    return [f"{address(row.file)}: " + ", ".join(f"{key} {_shown(row[key])}" for key in (*ids, number)) for row in rows]
 
 
-def _check(frame: DataFrame, wanted: Mapping[str, tuple[type[T.DataType], ...]], *, table: str) -> None:
+def _check(frame: DataFrame, wanted: Mapping[str, tuple[type[T.DataType], ...]], *, where: str) -> None:
     problems = []
     for key, types in wanted.items():
         if key not in frame.columns:
@@ -80,8 +87,14 @@ def _check(frame: DataFrame, wanted: Mapping[str, tuple[type[T.DataType], ...]],
                 f'column "{key}" is {found}; it must be {"text or whole numbers" if types is ID else "numbers"}'
             )
     if problems:
-        raise UsageError(f"{table}: " + "; ".join(problems))
+        raise UsageError(f"{where}: " + "; ".join(problems))
 
 
-def _or_null(frame: DataFrame, key: str, kind: str) -> Column:
-    return (F.col(key) if key in frame.columns else F.lit(None)).cast(kind).alias(key)
+def _shown(cell: object) -> str:
+    return "null" if cell is None else f'"{cell}"' if isinstance(cell, str) else str(cell)
+
+
+def _rank() -> Column:
+    """The column rank, null where it is no whole number."""
+    whole = F.expr("try_cast(rank AS int)")
+    return F.when(F.col("rank") == whole, whole)

@@ -11,6 +11,8 @@ from urllib.parse import unquote, urlparse
 from jobs.errors import UsageError
 
 Format = Literal["trec", "parquet"]
+PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
+"""How a file begins that is Parquet, or that is compressed."""
 
 
 def is_local(path: str) -> bool:
@@ -18,23 +20,17 @@ def is_local(path: str) -> bool:
     return urlparse(path).scheme in ("", "file")
 
 
-def local(path: str) -> str:
-    """The path without the scheme file:."""
-    return unquote(urlparse(path).path) if path.startswith("file:") else path
-
-
 def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
     """The one format of these paths.
 
-    Raises UsageError for a path that is not there, a pattern that matches nothing, or two formats.
+    Raises UsageError for a path that is not there, a pattern that matches nothing, a name that hides
+    what the file is, or two formats.
     """
     if not paths:
         raise UsageError(f"no {option} given; name files, folders or patterns with --{option}")
-    missing = [
-        path for path in paths if is_local(path) and not glob.glob(local(path)) and not Path(local(path)).exists()
-    ]
-    if missing:
-        raise UsageError(f"--{option}: no such file or folder: {', '.join(missing)}")
+    problems = [f"--{option}: {problem}" for path in paths if is_local(path) and (problem := _problem(_local(path)))]
+    if problems:
+        raise UsageError("\n".join(problems))
     if format != "auto":
         return "trec" if format == "trec" else "parquet"
     found = {_guess(path) for path in paths}
@@ -43,16 +39,40 @@ def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
     return found.pop()
 
 
+def _problem(path: str) -> str | None:
+    """What is wrong with a local path, if anything."""
+    matches = glob.glob(path)
+    if not matches and Path(path).exists():
+        return f"Spark would read the brackets in {path} as a pattern; rename it"
+    if not matches:
+        is_pattern = glob.has_magic(path)
+        return f"nothing matches {path}" if is_pattern else f"no such file or folder: {path}"
+    for file in map(Path, matches):
+        try:
+            if file.suffix != ".gz" and _begins(file, GZIP):
+                return f"{file} is compressed; Spark knows that by the name, so call it {file.name}.gz"
+        except OSError as error:
+            return f"{file} cannot be read: {error.strerror}"
+    return None
+
+
+def _local(path: str) -> str:
+    """The path without the scheme file:."""
+    return unquote(urlparse(path).path) if path.startswith("file:") else path
+
+
 def _guess(path: str) -> Format:
     if path.rstrip("/").endswith(".parquet"):
         return "parquet"
     if is_local(path):
-        for match in map(Path, glob.glob(local(path))):
-            if match.suffix == ".parquet" or (match.is_dir() and any(match.glob("**/*.parquet"))):
+        for match in map(Path, glob.glob(_local(path))):
+            if match.suffix == ".parquet" or any(match.glob("**/*.parquet")) or _begins(match, PARQUET):
                 return "parquet"
     return "trec"
 
 
-def readable(uri: str) -> str:
-    """A file's address as a person would write it."""
-    return local(uri) if is_local(uri) else unquote(uri)
+def _begins(file: Path, mark: bytes) -> bool:
+    if not file.is_file():
+        return False
+    with file.open("rb") as content:
+        return content.read(len(mark)) == mark

@@ -2,29 +2,80 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.errors import UsageError
+from jobs.readers.parquet import ID
 from jobs.readers.paths import resolve
+from jobs.readers.places import first_flawed
 from jobs.tables import RESERVED
+
+UNREAD = "_unread"
+"""Spark's copy of a row of a CSV file that has more or fewer cells than the header."""
+PERMISSIVE = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREAD}
 
 
 def queries(spark: SparkSession, path: str) -> DataFrame:
     """QUERIES: query_id as text, the other columns as they are, of a CSV file as text.
 
-    Raises UsageError where query_id is missing or a column has a name that SCORES needs itself.
+    A row of a CSV file that has more or fewer cells than the header has a null query_id.
+
+    Raises UsageError where query_id is missing or holds no ids, a column is there twice, or one has a name
+    that scoring needs itself.
     """
-    if resolve([path], option="queries", format="auto") == "parquet":
+    if _is_parquet(path):
         frame = spark.read.parquet(path)
+        _check(frame.columns, path)
+        if not isinstance(frame.schema["query_id"].dataType, ID):
+            found = frame.schema["query_id"].dataType.simpleString()
+            raise UsageError(f'--queries {path}: column "query_id" is {found}; it must be text or whole numbers')
+        query_id = F.col("query_id").cast("string")
     else:
-        frame = spark.read.csv(path, header=True, mode="FAILFAST", enforceSchema=False)
-    if "query_id" not in frame.columns:
-        raise UsageError(f'--queries {path}: there is no column "query_id" (columns: {", ".join(frame.columns)})')
-    taken = [key for key in frame.columns if key in RESERVED and key != "query_id"]
-    if taken:
-        raise UsageError(
-            f"--queries {path}: the score table has columns of its own called {', '.join(taken)}; rename them"
-        )
-    others = [F.col(f"`{key}`") for key in frame.columns if key != "query_id"]
-    return frame.select(F.col("query_id").cast("string").alias("query_id"), *others)
+        header = _header(spark, path)
+        _check(header, path)
+        schema = ", ".join(f"`{key}` STRING" for key in (*header, UNREAD))
+        # enforceSchema: every file of a folder must have this header
+        frame = spark.read.schema(schema).csv(path, header=True, enforceSchema=False, **PERMISSIVE)
+        query_id = F.when(F.col(UNREAD).isNull(), F.col("query_id"))
+    others = [F.col(f"`{key}`") for key in frame.columns if key not in ("query_id", UNREAD)]
+    return frame.select(query_id.alias("query_id"), *others)
+
+
+def flaws_of_queries(spark: SparkSession, path: str) -> list[str]:
+    """`file line n: what is wrong` for the first three rows of CSV files that cannot be read."""
+    if _is_parquet(path):
+        return []
+    header = _header(spark, path)
+    schema = ", ".join(f"`{key}` STRING" for key in (*header, UNREAD))
+    lines = spark.read.text(path).select("value", "_metadata")
+    unread = F.from_csv("value", schema, PERMISSIVE)[UNREAD].isNotNull() & (F.trim("value") != "")
+    return [f"{place}: not the {len(header)} columns of the header" for place, _ in first_flawed(lines, unread)]
+
+
+def _is_parquet(path: str) -> bool:
+    return resolve([path], option="queries", format="auto") == "parquet"
+
+
+def _header(spark: SparkSession, path: str) -> list[str]:
+    first = spark.read.csv(path, header=False).head()
+    return [cell or "" for cell in first] if first is not None else []
+
+
+def _check(columns: Sequence[str], path: str) -> None:
+    """Raises UsageError.  Names that differ in case alone are one name to Spark."""
+    folded = Counter(key.casefold() for key in columns)
+    problems = []
+    if "query_id" not in columns:
+        problems.append(f'there is no column "query_id" (columns: {", ".join(columns) or "none"})')
+    if any(key == "" or "`" in key for key in columns):
+        problems.append("there is a column without a name, or with a backtick in it")
+    if twice := [key for key, number in folded.items() if number > 1 and key]:
+        problems.append(f"there is more than one column called {', '.join(twice)}")
+    if taken := sorted((folded.keys() & RESERVED) - {"query_id"}):
+        problems.append(f"scoring has columns of its own called {', '.join(taken)}; rename them")
+    if problems:
+        raise UsageError(f"--queries {path}: {'; '.join(problems)}")

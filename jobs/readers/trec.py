@@ -14,15 +14,16 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.readers.paths import readable
+from jobs.errors import counted
+from jobs.readers.places import first_flawed
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 NOT_FINITE = r"(?i)^[+-]?(nan|inf|infinity)$"
-WANTED = {
-    "runs": (6, 4, "score", "query Q0 document rank score tag"),
-    "qrels": (4, 3, "relevance", "query iteration document relevance"),
+COLUMNS = {
+    "runs": ("query", "Q0", "document", "rank", "score", "tag"),
+    "qrels": ("query", "iteration", "document", "relevance"),
 }
-"""How many columns, which one is a number, its name, and all names."""
+NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
 
 
 def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> DataFrame:
@@ -34,7 +35,7 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> Data
         F.when(field.whole, field.items[0]).alias("query_id"),
         F.when(field.whole, field.items[2]).alias("doc_id"),
         F.when(field.whole, _number(field.items[4])).alias("score"),
-        F.when(field.whole & field.items[3].rlike("^[+-]?[0-9]{1,9}$"), field.items[3].cast("int")).alias("rank"),
+        F.when(field.whole, _whole_number(field.items[3])).alias("rank"),
         F.struct("_metadata.file_path", "_metadata.file_block_start", F.monotonically_increasing_id()).alias("place"),
         F.col("_metadata.file_path").alias("file"),
     )
@@ -55,31 +56,25 @@ def files(spark: SparkSession, paths: Sequence[str]) -> list[str]:
     return list(spark.read.text(list(paths)).inputFiles())
 
 
-def flaws(spark: SparkSession, paths: Sequence[str], *, kind: Literal["runs", "qrels"]) -> list[str]:
-    """`file line n: what is wrong` for the first three lines that cannot be read. Reads everything once more."""
-    n_columns, number, name, form = WANTED[kind]
+def flaws(
+    spark: SparkSession, paths: Sequence[str], *, kind: Literal["runs", "qrels"], order: Literal["score", "rank"]
+) -> list[str]:
+    """`file line n: what is wrong` for the first three lines that cannot be used. Reads everything once more.
+
+    order   the column of runs that must be a number
+    """
+    columns, number = COLUMNS[kind], order if kind == "runs" else "relevance"
     field = _fields(spark, paths, kind=kind, keep_all=True)
-    lines = field.frame.select(
-        F.col("_metadata.file_path").alias("file"),
-        F.col("_metadata.file_block_start").alias("block"),
-        F.monotonically_increasing_id().alias("id"),
-        field.passed_over.alias("passed_over"),
-        field.n_items.alias("n_items"),
-        field.items[number].alias("number"),
-    )
-    blocks = lines.groupBy("file", "block").agg(F.min("id").alias("first"), F.count("*").alias("n")).collect()
-    first = {(row.file, row.block): row.first for row in blocks}
-    flawed = ~F.col("passed_over") & (
-        (F.col("n_items") != n_columns) | _number(F.col("number")).isNull() | F.isnan(_number(F.col("number")))
-    )
+    text = field.items[columns.index(number)]
+    value = _whole_number(text) if number == "rank" else _number(text)
+    usable = value.isNotNull() & (F.lit(number != "relevance") | (F.abs(value) < float("inf")))
+    flawed = ~field.passed_over & (~field.whole | ~usable)
     found = []
-    for row in lines.where(flawed).orderBy("file", "block", "id").limit(3).collect():
-        above = sum(block.n for block in blocks if block.file == row.file and block.block < row.block)
-        place = f"{readable(row.file)} line {above + row.id - first[row.file, row.block] + 1}"
-        if row.n_items != n_columns:
-            found.append(f'{place}: {row.n_items} columns where there must be {n_columns} ("{form}")')
+    for place, row in first_flawed(field.frame, flawed, field.n_items.alias("n_items"), text.alias("number")):
+        if row.n_items != len(columns):
+            found.append(f'{place}: {counted(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"')
         else:
-            found.append(f'{place}: {name} is "{row.number}", which is not a number')
+            found.append(f'{place}: {number} is "{row.number}", which is not {NUMBERS[number]}')
     return found
 
 
@@ -97,7 +92,7 @@ class _Fields:
 
 
 def _fields(spark: SparkSession, paths: Sequence[str], *, kind: str, keep_all: bool = False) -> _Fields:
-    field = _Fields(spark.read.text(list(paths)).select("value", "_metadata"), n_columns=WANTED[kind][0])
+    field = _Fields(spark.read.text(list(paths)).select("value", "_metadata"), n_columns=len(COLUMNS[kind]))
     if not keep_all:
         field.frame = field.frame.where(~field.passed_over)
     return field
@@ -106,6 +101,10 @@ def _fields(spark: SparkSession, paths: Sequence[str], *, kind: str, keep_all: b
 def _number(text: Column) -> Column:
     """The number that a text is, null if it is none. Spark alone would also take `1.0d` and `1f`."""
     return F.when(text.rlike(NUMBER) | text.rlike(NOT_FINITE), text.cast("double"))
+
+
+def _whole_number(text: Column) -> Column:
+    return F.when(text.rlike("^[+-]?[0-9]{1,9}$"), text.cast("int"))
 
 
 def _stem(path: Column) -> Column:

@@ -198,8 +198,9 @@ def test_values_are_not_rounded():
 
 
 def test_a_gain_beyond_floating_point_is_refused_and_not_infinite():
-    with pytest.raises(DataError, match=r"gain=exp2 of grade 1100 is beyond float64; use gain=linear or a table"):
-        value("DCG(gain=exp2)", [1100], [1100])
+    assert value("DCG(gain=exp2)@1", [1000], [1000]) == 2.0**1000
+    with pytest.raises(DataError, match=r"gain=exp2 of grade 1001 is beyond float64; use gain=linear or a table"):
+        value("DCG(gain=exp2)", [1001], [1001])
 
 
 def test_the_lowest_relevant_grade_changes_precision_but_no_gain():

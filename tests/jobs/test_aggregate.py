@@ -30,10 +30,10 @@ def evaluation(spark, folder, *, users=20, seed=1, settings=()):
         for number in range(made.randint(3, 9)):
             query = f"q{user}x{number}"
             queries.append(f"{query},u{user}")
-            qrels += [f"{query} d{doc} {int(made.random() < 0.5)}" for doc in range(6)] + [f"{query} d9 1"]
+            qrels += [f"{query} d{doc} {int(made.random() < 0.1)}" for doc in range(6)] + [f"{query} d9 1"]
             order = [9, *range(6)] if made.random() < ease else [*range(6), 9]
             for system in runs:
-                if made.random() < 0.2:
+                if system == "B" and made.random() < 0.2:
                     made.shuffle(order)
                 runs[system] += [f"{query} d{doc} {100 - place}" for place, doc in enumerate(order)]
     flags = write_trec(folder, runs=runs, qrels=qrels)

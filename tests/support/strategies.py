@@ -1,4 +1,4 @@
-"""Random queries, batches of them, and the settings under which properties run."""
+"""Random queries, batches of them, their values, and the settings under which properties run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import hypothesis.strategies as st
 import numpy as np
+import numpy.typing as npt
 from hypothesis import settings
 
+from evalcore.metrics import Metric
 from evalcore.rankings import JudgedRankings
 
 GRADES = [-2.0, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0]
@@ -44,6 +46,16 @@ def rankings_of(batch: list[Query]) -> JudgedRankings:
     return JudgedRankings.from_lists(
         retrieved=[query.retrieved for query in batch], judged=[query.judged for query in batch]
     )
+
+
+def value_of(metric: Metric, query: Query) -> float:
+    """The metric of one query, evaluated alone."""
+    return float(metric.per_query(rankings_of([query]))[0])
+
+
+def same_bits(left: npt.ArrayLike, right: npt.ArrayLike) -> bool:
+    """Whether two arrays of numbers are equal to the last bit, NaN included."""
+    return np.asarray(left, dtype=np.float64).tobytes() == np.asarray(right, dtype=np.float64).tobytes()
 
 
 def random_batch(n_queries: int, *, depth: int, seed: int) -> list[Query]:

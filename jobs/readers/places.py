@@ -1,0 +1,32 @@
+"""Where in a text file a line is."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from jobs.errors import address
+
+
+def first_flawed(lines: DataFrame, flawed: Column, *columns: Column) -> list[tuple[str, Row]]:
+    """The first three flawed lines: each one's place, `file line n`, and some columns.  Reads everything.
+
+    lines   a row for every line of some text files, with the column `_metadata`
+
+    Spark numbers the rows of a partition one after the other, and a partition holds whole blocks of
+    files: a line's number is its distance from the first row of its block, and the lines of the blocks above.
+    """
+    rows = lines.select(
+        F.col("_metadata.file_path").alias("file"),
+        F.col("_metadata.file_block_start").alias("block"),
+        F.monotonically_increasing_id().alias("id"),
+        flawed.alias("flawed"),
+        *columns,
+    )
+    blocks = rows.groupBy("file", "block").agg(F.min("id").alias("first"), F.count("*").alias("n")).collect()
+    first = {(row.file, row.block): row.first for row in blocks}
+    found = []
+    for row in rows.where("flawed").orderBy("file", "block", "id").limit(3).collect():
+        above = sum(block.n for block in blocks if block.file == row.file and block.block < row.block)
+        found.append((f"{address(row.file)} line {above + row.id - first[row.file, row.block] + 1}", row))
+    return found
