@@ -28,14 +28,16 @@ class DataError(EvalcoreError):
     """Arrays that contradict each other or hold what they must not."""
 
 
-def unknown(kind: str, found: str, known: Iterable[str]) -> str:
+def unknown(kind: str, found: str, known: Iterable[str], *, also: Iterable[str] = ()) -> str:
     """The sentence for a name that does not exist: what was found, the nearest name, all names.
+
+    also   names that may be the nearest too, without being listed
 
     >>> unknown("metric", "nDGC", ["AP", "nDCG"])
     'unknown metric "nDGC". Did you mean "nDCG"? Known: AP, nDCG.'
     """
     names = list(known)
-    by_folded = {name.casefold(): name for name in names}
+    by_folded = {name.casefold(): name for name in [*also, *names]}
     near = difflib.get_close_matches(found.casefold(), by_folded, n=1)
     hint = f' Did you mean "{by_folded[near[0]]}"?' if near else ""
     return f'unknown {kind} "{found}".{hint} Known: {", ".join(names)}.'

@@ -39,7 +39,8 @@ def rank_order(
         if ranks is None:
             raise DataError("ties: rank_column needs the rank column")
         return sort_segments(ranks, offsets)
-    keys = -scores.astype(conventions.score_precision)
+    with np.errstate(over="ignore"):  # beyond 32 bits is infinite, and ties with what else is
+        keys = -scores.astype(conventions.score_precision)
     finite = np.isfinite(scores)  # before rounding: a large double is infinite as a 32-bit float and still ranks first
     if not finite.all():
         if conventions.non_finite_score == "error":

@@ -108,8 +108,8 @@ class JudgedRankings:
         values, offsets = self.judged.values, self.judged.offsets
         falls = values[1:] <= values[:-1]
         falls[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(values))] - 1] = True
-        if not falls.all() or np.isnan(values).any():
-            raise DataError("judged grades must be numbers, best first within each ranking")
+        if not falls.all() or not np.isfinite(values).all():
+            raise DataError("judged grades must be finite numbers, best first within each ranking")
 
     def __len__(self) -> int:
         return len(self.retrieved)

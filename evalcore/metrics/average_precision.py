@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from evalcore.arrays import FloatArray
-from evalcore.metrics.base import Facts, check_cutoff
+from evalcore.metrics.base import Facts, check_cutoff, check_grade
 from evalcore.metrics.top_k import ratio
 from evalcore.rankings import JudgedRankings
 from evalcore.segments import segment_sum
@@ -37,6 +37,7 @@ class AP:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where no judged document is relevant."""

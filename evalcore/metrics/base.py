@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar, Literal, Protocol
 
 from evalcore.arrays import FloatArray
@@ -16,8 +18,9 @@ class Facts:
 
     low, high          range of a query's value; high may be infinite
     statistic          how queries combine: ``mean``, or ``sum`` for counts
-    needs_relevant     undefined (NaN) exactly for a query without relevant judged documents
-    empty              value for a ranking that holds nothing, where defined
+    needs_relevant     undefined (NaN) exactly where the judgments hold nothing that counts: no relevant
+                       document, or for nDCG none that gains
+    empty              value for a ranking that holds nothing: NaN if undefined, None if the judgments decide
     higher_is_better   which direction is an improvement
     """
 
@@ -25,7 +28,7 @@ class Facts:
     low: float = 0.0
     statistic: Literal["mean", "sum"] = "mean"
     needs_relevant: bool = False
-    empty: float = 0.0
+    empty: float | None = 0.0
     higher_is_better: bool = True
 
 
@@ -42,7 +45,19 @@ class Metric(Protocol):
         """(n_rankings,), NaN where undefined."""
 
 
+DEEPEST_CUTOFF = 2**31 - 1
+
+
 def check_cutoff(cutoff: int | None) -> None:
-    """Raises MetricNameError unless the cutoff is None or a whole number from 1."""
-    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1):
+    """Raises MetricNameError unless the cutoff is None or a whole number from 1 to 2**31 - 1."""
+    if cutoff is None:
+        return
+    whole = isinstance(cutoff, Integral) and not isinstance(cutoff, bool)
+    if not whole or not 1 <= cutoff <= DEEPEST_CUTOFF:
         raise MetricNameError(f"cutoff is {cutoff!r}; it must be a whole number from 1")
+
+
+def check_grade(min_grade: float) -> None:
+    """Raises MetricNameError unless the lowest relevant grade is a finite number."""
+    if not math.isfinite(min_grade):
+        raise MetricNameError(f"rel is {min_grade!r}; it must be a finite number")

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from evalcore.arrays import FloatArray
-from evalcore.metrics.base import Facts, check_cutoff
+from evalcore.metrics.base import Facts, check_cutoff, check_grade
 from evalcore.metrics.top_k import ratio
 from evalcore.rankings import Hits, JudgedRankings
 
@@ -22,7 +22,7 @@ class Judged:
         Judged@c = judged documents in the first c ranks / min(c, documents retrieved)
 
     Range 0 to 1; says how far the other metrics can be trusted and not how good the ranking is.
-    Undefined for an empty ranking.
+    Undefined for an empty ranking. Under the convention ``unjudged: removed`` it is 1.
 
     Source: Buckley & Voorhees 2004, doi:10.1145/1008992.1009000 (why unjudged documents matter).
 
@@ -80,9 +80,12 @@ class NumRel:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", empty=float("nan"))
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", empty=None)
     min_grade: float = 1
     cutoff: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
@@ -109,6 +112,7 @@ class NumRelRet:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""

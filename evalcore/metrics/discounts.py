@@ -10,6 +10,7 @@ import numpy as np
 
 from evalcore.arrays import FloatArray, IntArray
 from evalcore.errors import MetricNameError, unknown
+from evalcore.metrics.numbers import number, plain
 
 KNOWN = ("log2", "ln", "log<base>", "none")
 
@@ -34,12 +35,12 @@ class Discount:
         """The discount of this name.  Raises MetricNameError."""
         if text in ("ln", "none"):
             return cls(text)
-        base = re.fullmatch(r"log([0-9]+(?:\.[0-9]+)?)", text)
-        if base is None:
+        if not re.fullmatch(r"log[0-9.]+", text):
             raise MetricNameError(unknown("discount", text, KNOWN))
-        if float(base[1]) <= 1:
+        base = number(text[3:])
+        if base <= 1:
             raise MetricNameError(f'the base of discount "{text}" must be above 1')
-        return cls(f"log{float(base[1]):g}")
+        return cls(f"log{plain(base)}")
 
     def __str__(self) -> str:
         return self.name

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from evalcore.arrays import FloatArray
-from evalcore.metrics.base import Facts, check_cutoff
+from evalcore.metrics.base import Facts, check_cutoff, check_grade
 from evalcore.rankings import JudgedRankings
 
 
@@ -33,6 +33,7 @@ class RR:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import NoneType
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from evalcore.arrays import FloatArray
+from evalcore.errors import MetricNameError
 from evalcore.metrics.base import Facts, check_cutoff
 from evalcore.metrics.discounts import LOG2, Discount
 from evalcore.metrics.gains import LINEAR, Gain
@@ -17,6 +19,7 @@ from evalcore.segments import segment_sum, sort_segments
 
 NO_DISCOUNT = Discount("none")
 UNBOUNDED = float("inf")
+ROUNDING = 1e-12
 
 
 def _discounted_gain(
@@ -34,6 +37,13 @@ def _discounted_gain(
 
     starts = hits.offsets[:-1]
     return segment_sum(rankings.once(("worth", side, gain, discount), worth), starts, starts + counts)
+
+
+def check_parts(metric: CG | DCG | IDCG | NDCG) -> None:
+    """Raises MetricNameError unless gain and discount are what they must be, and not their names."""
+    for part, kind in (("gain", Gain), ("discount", Discount)):
+        if not isinstance(getattr(metric, part, None), (kind, NoneType)):
+            raise MetricNameError(f"{part} is {getattr(metric, part)!r}; write {kind.__name__}.parse(...)")
 
 
 def _gainful(grades: Grades, gain: Gain) -> Hits:
@@ -62,6 +72,7 @@ class CG:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_parts(self)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
@@ -91,6 +102,7 @@ class DCG:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_parts(self)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
@@ -112,13 +124,14 @@ class IDCG:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, empty=float("nan"))
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, empty=None)
     gain: Gain = LINEAR
     discount: Discount = LOG2
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_parts(self)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
@@ -149,9 +162,13 @@ class NDCG:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_parts(self)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where nothing can be gained."""
         found = _discounted_gain(rankings, "retrieved", self.gain, self.discount, self.cutoff)
         best = _discounted_gain(rankings, "judged", self.gain, self.discount, self.cutoff)
-        return ratio(found, best, otherwise=np.nan)
+        value = ratio(found, best, otherwise=np.nan)
+        # the best ranking may sum the same gains in another order, to a sum less by some last bits
+        value[(value > 1) & (value < 1 + ROUNDING)] = 1
+        return value

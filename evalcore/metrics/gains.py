@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from evalcore.arrays import FloatArray
 from evalcore.errors import DataError, MetricNameError, unknown
+from evalcore.metrics.numbers import number, plain
 
 DEEPEST_EXPONENT = 1_000  # 2**1023 is the largest power that float64 holds, and gains are summed
 
@@ -50,16 +50,21 @@ class Gain:
             return cls(text)
         if not (text.startswith("{") and text.endswith("}")):
             raise MetricNameError(unknown("gain", text, [*FUNCTIONS, "{grade:gain,...}"]))
-        pairs = [re.fullmatch(r"\s*(-?[0-9.]+)\s*:\s*([0-9.]+)\s*", pair) for pair in text[1:-1].split(",")]
+        pairs = [pair.partition(":") for pair in text[1:-1].split(",")]
         try:
-            table = dict(sorted((float(pair[1]), float(pair[2])) for pair in pairs if pair))
-        except ValueError:
+            table = dict(sorted((number(grade), number(gain)) for grade, _, gain in pairs))
+        except MetricNameError:
             table = {}
-        if not table or len(table) != len(pairs):
+        if not table or len(table) != len(pairs) or min(table.values()) < 0:
             raise MetricNameError(
                 f'gain table "{text}" is not {{grade:gain,...}} with each grade once and no negative gain'
             )
-        return cls("{" + ",".join(f"{grade:g}:{gain:g}" for grade, gain in table.items()) + "}", tuple(table.items()))
+        spelled = ",".join(f"{plain(grade)}:{plain(gain)}" for grade, gain in table.items())
+        return cls(f"{{{spelled}}}", tuple(table.items()))
+
+    def __post_init__(self) -> None:
+        if not self.table and self.name not in FUNCTIONS:
+            raise MetricNameError(unknown("gain", self.name, [*FUNCTIONS, "{grade:gain,...}"]))
 
     def __str__(self) -> str:
         return self.name

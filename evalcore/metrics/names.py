@@ -18,13 +18,8 @@ from evalcore.errors import MetricNameError, unknown
 from evalcore.metrics.base import Metric
 from evalcore.metrics.discounts import Discount
 from evalcore.metrics.gains import Gain
+from evalcore.metrics.numbers import number, plain
 from evalcore.metrics.registry import METRICS
-
-
-def _number(text: str) -> float:
-    if not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
-        raise MetricNameError(f'"{text}" is not a number')
-    return float(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +31,10 @@ class Parameter:
 
 
 PARAMETERS = {
-    "beta": Parameter("beta", _number),
+    "beta": Parameter("beta", number),
     "discount": Parameter("discount", Discount.parse),
     "gain": Parameter("gain", Gain.parse),
-    "rel": Parameter("min_grade", _number),
+    "rel": Parameter("min_grade", number),
 }
 
 ALIASES = {
@@ -54,8 +49,7 @@ ALIASES = {
     "SetF": "F",
     "SetP": "P",
     "SetR": "R",
-}
-TREC_NAMES = {
+    # trec_eval's names
     "map": "AP",
     "ndcg": "nDCG",
     "num_rel": "NumRel",
@@ -67,10 +61,6 @@ TREC_NAMES = {
     "set_recall": "R",
 }
 TREC_CUT = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG", "recall": "R", "success": "Success"}
-
-
-def _format(value: object) -> str:
-    return f"{value:.15g}" if isinstance(value, (int, float)) else str(value)
 
 
 def _split(text: str) -> list[str]:
@@ -91,8 +81,8 @@ def _parameters(metric: type[Metric]) -> dict[str, Parameter]:
 
 
 def _expand_trec(text: str) -> str:
-    cut = re.fullmatch(r"(P|map_cut|ndcg_cut|recall|success)[_.](\d+)", text)
-    return f"{TREC_CUT[cut[1]]}@{cut[2]}" if cut else TREC_NAMES.get(text, text)
+    cut = re.fullmatch(r"(P|map_cut|ndcg_cut|recall|success)[_.]([0-9]+)", text)
+    return f"{TREC_CUT[cut[1]]}@{cut[2]}" if cut else text
 
 
 def parse(text: str) -> Metric:
@@ -103,13 +93,13 @@ def parse(text: str) -> Metric:
     >>> name(parse("nDCG@10")), name(parse("recall_100")), name(parse("P(rel=1)@5"))
     ('nDCG@10', 'R@100', 'P@5')
     """
-    form = re.fullmatch(r"([A-Za-z][A-Za-z0-9_]*)(?:\((.*)\))?(?:@(-?\d+))?", _expand_trec(text.strip()))
+    form = re.fullmatch(r"([A-Za-z][A-Za-z0-9_]*)(?:\((.*)\))?(?:@(-?[0-9]{1,18}))?", _expand_trec(text.strip()))
     if form is None:
         raise MetricNameError(f'"{text}" is not a metric name; write it like nDCG@10 or P(rel=2)@5')
     family, inside, cutoff = form.groups()
     family = ALIASES.get(family, family)
     if family not in METRICS:
-        raise MetricNameError(unknown("metric", family, METRICS))
+        raise MetricNameError(unknown("metric", family, METRICS, also=ALIASES))
     metric = METRICS[family]
     allowed = _parameters(metric)
     given: dict[str, Any] = {}
@@ -160,7 +150,7 @@ def name(metric: Metric) -> str:
     family = next(family for family, known in METRICS.items() if type(metric) is known)
     defaults = {field.name: field.default for field in dataclasses.fields(metric)}  # type: ignore[arg-type]
     given = [
-        f"{key}={_format(value)}"
+        f"{key}={plain(value) if isinstance(value, (int, float)) else value}"
         for key, parameter in _parameters(type(metric)).items()
         if (value := getattr(metric, parameter.field)) != defaults[parameter.field]
     ]

@@ -9,8 +9,10 @@ import numpy as np
 
 from evalcore.arrays import FloatArray, IntArray
 from evalcore.errors import MetricNameError
-from evalcore.metrics.base import Facts, check_cutoff
+from evalcore.metrics.base import Facts, check_cutoff, check_grade
 from evalcore.rankings import JudgedRankings
+
+LARGEST_BETA = 1_000_000
 
 
 def ratio(above: FloatArray | IntArray, below: FloatArray | IntArray, *, otherwise: float) -> FloatArray:
@@ -43,6 +45,7 @@ class P:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
@@ -73,6 +76,7 @@ class R:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where no judged document is relevant."""
@@ -103,8 +107,9 @@ class F:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
-        if not 0 < self.beta < float("inf"):
-            raise MetricNameError(f"beta is {self.beta!r}; it must be above 0 and finite")
+        check_grade(self.min_grade)
+        if not 0 < self.beta <= LARGEST_BETA:
+            raise MetricNameError(f"beta is {self.beta!r}; it must be above 0 and at most {LARGEST_BETA}")
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where no judged document is relevant."""
@@ -136,6 +141,7 @@ class Success:
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
@@ -160,6 +166,9 @@ class Rprec:
     FACTS: ClassVar[Facts] = Facts(needs_relevant=True)
     min_grade: float = 1
     cutoff: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        check_grade(self.min_grade)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where no judged document is relevant."""

@@ -7,7 +7,7 @@ import pytest
 
 from evalcore.conventions import Conventions
 from evalcore.errors import DataError, MetricNameError
-from evalcore.metrics import METRICS, parse
+from evalcore.metrics import METRICS, NDCG, Gain, P, column_name, name, parse, parse_list
 from evalcore.ordering import rank_order
 from evalcore.rankings import JudgedRankings
 
@@ -245,3 +245,81 @@ def test_rankings_are_paired_with_judgments_by_place_and_never_cross_over():
 def test_a_cutoff_that_is_no_rank_is_an_error_and_no_crash(name):
     with pytest.raises(ValueError, match=r"cutoff is|is not a metric name"):
         parse(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P(rel=0.00001)",
+        "P(rel=10000000000000000)",
+        "nDCG(gain={1:1000000})",
+        "nDCG(discount=log1000000)",
+        "F(beta=0.30000000000000004)",
+        "nDCG(gain={1:0.1234567})",
+        "nDCG(discount=log1.0000001)",
+    ],
+)
+def test_a_number_in_a_name_keeps_every_digit_and_has_no_exponent(text):
+    assert name(parse(text)) == text
+    assert parse(name(parse(text))) == parse(text)
+
+
+def test_two_gain_tables_that_differ_late_are_two_metrics():
+    assert len(parse_list("DCG(gain={1:0.1234567}),DCG(gain={1:0.1234568})")) == 2
+
+
+def test_scores_beyond_32_bits_tie_at_infinity():
+    conventions = Conventions(score_precision="float32")
+    order = rank_order(
+        np.array([1e299, 1e300]), np.array([0, 2]), doc_ids=np.array(["a", "b"]), conventions=conventions
+    )
+    assert order.tolist() == [1, 0]
+
+
+def test_rounding_lifts_no_perfect_ranking_above_one():
+    rankings = JudgedRankings.from_lists(retrieved=[[0.1, 0.2, 0.3, 0.7]], judged=[[0.1, 0.2, 0.3, 0.7]])
+    assert parse("nDCG(discount=none)").per_query(rankings)[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("nDGC@10", 'Did you mean "nDCG"'), ("mrr@10", 'Did you mean "MRR"'), ("map_@10", 'Did you mean "map"')],
+)
+def test_a_misspelt_family_is_recognised_in_spite_of_its_cutoff(text, hint):
+    with pytest.raises(MetricNameError, match=hint):
+        parse(text)
+
+
+def test_the_name_of_another_program_takes_a_cutoff():
+    assert parse("map@10") == parse("AP@10")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P@" + "9" * 5000,
+        "Judged@" + "9" * 30,
+        "Judged@" + "9" * 12,
+        "F(beta=1" + "0" * 200 + ")",
+        "P(rel=1" + "0" * 400 + ")",
+    ],
+)
+def test_a_number_of_absurd_size_is_refused_by_name(text):
+    with pytest.raises(MetricNameError):
+        parse(text)
+
+
+@pytest.mark.parametrize("make", [lambda: P(min_grade=float("nan")), lambda: NDCG(gain="exp2"), lambda: Gain("foo")])
+def test_parts_of_a_wrong_kind_are_refused_when_the_metric_is_made(make):
+    with pytest.raises(MetricNameError):
+        make()
+
+
+def test_a_numpy_integer_is_a_cutoff_and_minus_zero_is_zero():
+    assert P(cutoff=np.int64(5)) == P(cutoff=5)
+    assert column_name(parse("P(rel=-0)")) == column_name(parse("P(rel=0)"))
+
+
+def test_an_infinite_grade_is_refused():
+    with pytest.raises(DataError, match="finite"):
+        JudgedRankings.from_lists(retrieved=[[1]], judged=[[float("inf")]])

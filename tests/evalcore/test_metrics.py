@@ -125,8 +125,10 @@ def test_an_empty_ranking_has_the_stated_value(query):
     rankings, empty_rankings = rankings_of([query]), rankings_of([Query([], query.judged)])
     for metric in EXAMPLES:
         empty = metric.per_query(empty_rankings)[0]
-        if isnan(metric.FACTS.empty):  # undefined there, or a property of the judgments alone
-            assert isnan(empty) or empty == metric.per_query(rankings)[0], name(metric)
+        if metric.FACTS.empty is None:  # a property of the judgments alone
+            assert empty == metric.per_query(rankings)[0], name(metric)
+        elif isnan(metric.FACTS.empty):
+            assert isnan(empty), name(metric)
         else:
             assert empty == metric.FACTS.empty or (metric.FACTS.needs_relevant and isnan(empty)), name(metric)
 
@@ -139,7 +141,7 @@ def test_a_value_is_undefined_exactly_where_the_metric_says_so(query):
         undefined = isnan(metric.per_query(rankings)[0])
         if metric.FACTS.needs_relevant:
             assert undefined == (not oracle(metric, query).retrieved), name(metric)
-        elif query.retrieved or not isnan(metric.FACTS.empty):
+        elif query.retrieved or metric.FACTS.empty is None or not isnan(metric.FACTS.empty):
             assert not undefined, name(metric)
 
 

@@ -58,7 +58,7 @@ def test_as_many_judgments_as_rankings_are_needed():
 )
 def test_judged_grades_that_are_unsorted_or_unjudged_are_refused(judged):
     retrieved = Grades.from_lists([[1]])
-    with pytest.raises(DataError, match=r"judged grades must be numbers, best first within each ranking"):
+    with pytest.raises(DataError, match=r"judged grades must be finite numbers, best first within each ranking"):
         JudgedRankings(retrieved, judged)
 
 
@@ -75,7 +75,7 @@ def test_grades_may_rise_from_one_query_to_the_next():
 
 @pytest.mark.parametrize("unjudged", [None, NAN])
 def test_a_judged_document_must_have_a_grade(unjudged):
-    with pytest.raises(DataError, match=r"judged grades must be numbers"):
+    with pytest.raises(DataError, match=r"judged grades must be finite numbers"):
         JudgedRankings.from_lists(retrieved=[[1]], judged=[[1, unjudged]])
 
 
