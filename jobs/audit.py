@@ -21,7 +21,9 @@ RETRYABLE = "n_scores"
 
 def blank(key: str) -> Column:
     """Whether an id is null or nothing but spaces."""
-    return F.coalesce(F.trim(F.col(key)) == "", F.lit(True))
+    text = F.col(key)
+    # the first comparison reads one byte, and spares nearly every id the trimmed copy
+    return F.coalesce((text < "!") & (F.trim(text) == ""), F.lit(True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,11 @@ app = App(
     help="Score every query of every system, then estimate and contrast with bootstrap intervals.",
     version=lambda: version("evaljob"),
     version_flags=["--version"],
+    suppress_keyboard_interrupt=False,
 )
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
-Flag = Annotated[bool, Parameter(negative=())]
+Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
 
 
 @Parameter(name="*")
@@ -258,9 +259,11 @@ def _print_json(content: object) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code of style: 0 fine, 1 unexpected, 2 usage, 4 data refused."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    for name in ("py4j", "DataFrameQueryContextLogger", "SQLQueryContextLogger"):  # PySpark's: they tell errors as JSON
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    silent = logging.CRITICAL + 1  # py4j tells a broken call to the root logger, with a traceback
+    logging.basicConfig(level=silent, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    logging.getLogger("evaljob").setLevel(logging.INFO)
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):  # PySpark's, which tell errors as JSON
+        logging.getLogger(name).setLevel(silent)
     try:
         return int(app(arguments, exit_on_error=False, print_error=False, result_action="return_value") or 0)
     except CycloptsError as error:

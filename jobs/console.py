@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from evalcore import METRICS, name, parse
 from jobs.config import Config
-from jobs.errors import counted
+from jobs.errors import number_of
 from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 
 STYLES = {"improved": "green", "regressed": "red", "equivalent": "cyan", "inconclusive": "dim"}
@@ -36,31 +38,45 @@ class Finding(Protocol):
     def advice(self) -> str | None: ...  # noqa: D102
 
 
-WIDE = 100
-"""Columns of a terminal that show wins, ties and losses too."""
-
-
 def _console() -> Console:
     """The terminal at its width; a file or pipe gets whole lines."""
-    out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=200)
+    wide = None if sys.stdout.isatty() else 200
+    return Console(highlight=False, markup=False, emoji=False, width=wide)
 
 
-def _table(title: str, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for header, justify in columns.items():
-        table.add_column(header, justify="right" if justify == "right" else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
-    return table
+def _show_table(out: Console, title: str, cells: Sequence[Mapping[str, str | Text]]) -> None:
+    """A row for each mapping from header to cell; columns without anything to show are left out.
+
+    On a narrow terminal expendable columns go and texts are folded; other cells stay whole whatever it takes.
+    """
+    widths = {header: max(cell_len(str(row[header])) for row in cells) for header in cells[0]}
+    kept = {header: max(width, len(header)) for header, width in widths.items() if width}
+    kept |= {header: FOLDED for header in kept if header in TEXTS and kept[header] > FOLDED}
+    for header in EXPENDABLE:
+        if sum(kept.values()) + 2 * len(kept) > out.width:
+            kept.pop(header, None)
+    needed = sum(kept.values()) + 2 * len(kept)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for header in kept:
+        folded = header in TEXTS
+        table.add_column(header, justify="left" if header in LEFT else "right", no_wrap=not folded)
+    for row in cells:
+        table.add_row(*(row[header] for header in kept))
+    out.print(title, style="bold", soft_wrap=True)
+    out.width = max(needed, width := out.width)
+    out.print(table)
+    out.width = width
 
 
 def show_score(output: str, manifest: Mapping[str, Any]) -> None:
     """What was scored, what was not, and the next command."""
     counts, out = manifest["counts"], _console()
     of = {"system": len(manifest["systems"]), "query": manifest["n_queries"], "metric": len(manifest["metrics"])}
-    rows = counted(of["query"] * of["system"], "row")
-    out.print(f"{', '.join(counted(number, noun) for noun, number in of.items())}: {rows} in {output}/scores")
+    rows = number_of(of["query"] * of["system"], "row")
+    out.print(
+        f"{', '.join(number_of(number, noun) for noun, number in of.items())}: {rows} in {output}/scores",
+        soft_wrap=True,
+    )
     told = {
         f"n_{OK}": "complete",
         f"n_{UNANSWERED}": "unanswered: judged, but the system returned nothing",
@@ -76,7 +92,7 @@ def show_score(output: str, manifest: Mapping[str, Any]) -> None:
         if counts[key]:
             out.print(f"{counts[key]:>10,} {meaning}")
     columns = [key if key.isidentifier() else f'"{key}"' for key in manifest["query_columns"][:2]]
-    out.print(f"next: evaljob aggregate {output} --unit {' or '.join(['query_id', *columns])}", markup=False)
+    out.print(f"next: evaljob aggregate {output} --unit {' or '.join(['query_id', *columns])}", soft_wrap=True)
 
 
 def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts: pa.Table) -> None:
@@ -85,19 +101,17 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
     chosen = described["config"]
     kind = f"{chosen['confidence'] * 100:g} % {chosen['methods'][0]} intervals"
     units = f"unit {described['unit']} ({described['n_units']:,}{', in buckets' if described['bucketed'] else ''})"
+    baselines = set(contrasts["baseline"].to_pylist())
+    contrast_columns = {key: show for key, show in CONTRAST_COLUMNS.items() if key != "baseline" or len(baselines) > 1}
+    against = baselines.pop() if len(baselines) == 1 else "baseline"
     for title, table, columns in (
         (f"Estimates, {kind}, {units}", estimates, ESTIMATE_COLUMNS),
-        (f"Contrasts, candidate - baseline, {kind}, {units}", contrasts, CONTRAST_COLUMNS),
+        (f"Contrasts, candidate - {against}, {kind}, {units}", contrasts, contrast_columns),
     ):
         rows = [row for row in table.to_pylist() if row["method"] == chosen["methods"][0]]
         if not rows:
             continue
-        cells = [{header: show(row) for header, show in columns.items()} for row in rows[:MOST_ROWS]]
-        kept = [header for header in columns if any(str(cell[header]) for cell in cells)]
-        if out.width < WIDE and "win/tie/loss" in kept:
-            kept.remove("win/tie/loss")
-        justify = {header: "left" if header in LEFT else "right" for header in kept}
-        out.print(_table(title, justify, ([cell[header] for header in kept] for cell in cells)))
+        _show_table(out, title, [{header: show(row) for header, show in columns.items()} for row in rows[:MOST_ROWS]])
         if len(rows) > MOST_ROWS:
             out.print(f"… and {len(rows) - MOST_ROWS} more rows; the Parquet files hold all of them")
         out.print()
@@ -127,8 +141,12 @@ CONTRAST_COLUMNS: dict[str, Callable[[Mapping[str, Any]], str | Text]] = {
     "verdict": lambda row: Text(row["verdict"], style=STYLES[row["verdict"]]),
     "flags": lambda row: ", ".join(row["flags"]),
 }
-"""Each column and what it shows of a row; a column without anything to show is left out."""
-LEFT = {"metric", "system", "candidate", "baseline", "verdict", "flags"}
+"""Each column and what it shows of a row."""
+LEFT = {"metric", "system", "candidate", "baseline", "verdict", "flags", "name", "what it is"}
+TEXTS = {"flags", "what it is"}
+FOLDED = 24
+"""Least width of a column of texts."""
+EXPENDABLE = ("win/tie/loss", "p", "undefined")
 
 
 def _number(value: float | None, *, sign: str = "") -> str:
@@ -149,9 +167,13 @@ def show_metrics(wanted: str | None) -> None:
     if wanted is not None:
         metric = type(parse(wanted))
         out.print(name(metric()), style="bold")
-        out.print(inspect.cleandoc(metric.__doc__ or ""), markup=False)
+        for paragraph in inspect.cleandoc(metric.__doc__ or "").replace("``", "").split("\n\n"):
+            if paragraph.startswith("    "):  # a formula
+                out.print(f"{paragraph}\n", soft_wrap=True)
+            elif not paragraph.startswith(">>>"):
+                out.print(" ".join(paragraph.splitlines()) + "\n")
         return
-    out.print(_table("Metrics", {"name": "left", "what it is": "left"}, catalogue()))
+    _show_table(out, "Metrics", [{"name": family, "what it is": told} for family, told in catalogue()])
     out.print("Each takes a cutoff (nDCG@10) where that makes sense, and parameters in brackets: P(rel=2)@5,")
     out.print("F(beta=2), nDCG(gain=exp2,discount=ln). trec_eval's names work too. One in full: evaljob metrics nDCG")
 
@@ -173,18 +195,15 @@ def show_findings(findings: Sequence[Finding]) -> None:
         mark = Text("ok  ", style="green") if finding.ok else Text("wrong ", style="red")
         out.print(mark + Text(f"{finding.name}: {finding.detail}"))
         if finding.advice:
-            out.print(f"      {finding.advice}", markup=False)
+            out.print(f"      {finding.advice}", soft_wrap=True)
 
 
 def show_demo(root: Path, config: Config) -> None:
     """Where things are after the demo, and how to run its two jobs by hand."""
     out = _console()
-    out.print()
-    out.print(f"The log is in {root}/log, the evaluation in {root}/evaluation. The same by hand:", markup=False)
-    files = " ".join(f"--{table} {root}/log/{table}.parquet" for table in ("runs", "qrels", "queries"))
-    metrics = ",".join(config.score.metrics)
-    out.print(f'  evaljob score {files} \\\n    --metrics "{metrics}" --output my-evaluation', markup=False)
-    out.print(
-        f"  evaljob aggregate my-evaluation --unit {config.aggregate.unit} --baseline {config.aggregate.baseline}",
-        markup=False,
-    )
+    options = [f"--{table} {root}/log/{table}.parquet" for table in ("runs", "qrels", "queries")]
+    options += [f'--metrics "{",".join(config.score.metrics)}"', "--output my-evaluation"]
+    score = " \\\n    ".join(["evaljob score", *options])
+    aggregate = f"evaljob aggregate my-evaluation --unit {config.aggregate.unit} --baseline {config.aggregate.baseline}"
+    out.print(f"The log is in {root}/log, the evaluation in {root}/evaluation. The same by hand:", soft_wrap=True)
+    out.print(f"  {score}\n  {aggregate}", soft_wrap=True)

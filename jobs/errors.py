@@ -32,10 +32,10 @@ class DataRefused(JobError):
     exit_code: ClassVar[int] = 4
 
 
-def counted(number: int, noun: str) -> str:
+def number_of(number: int, noun: str) -> str:
     """A number and its noun.
 
-    >>> counted(1, "row"), counted(2000, "query")
+    >>> number_of(1, "row"), number_of(2000, "query")
     ('1 row', '2,000 queries')
     """
     several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"

@@ -20,7 +20,7 @@ from jobs import aggregate as inference
 from jobs import audit, pairs, rankings, readers, refusals, store, unit_sums
 from jobs import score as scoring
 from jobs.config import Config, Inputs, dump
-from jobs.errors import UsageError
+from jobs.errors import UsageError, number_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
 from jobs.tables import SCORE_FACTS, SCORE_KEYS, UNANSWERED
@@ -39,15 +39,29 @@ def check_score(config: Config) -> tuple[list[Metric], Path]:
 
     Raises UsageError.
     """
-    for option, paths in (("runs", config.inputs.runs), ("qrels", config.inputs.qrels)):
-        readers.resolve(paths, option=option, format=config.inputs.format)
-    if config.inputs.queries is not None:
-        readers.resolve([config.inputs.queries], option="queries", format="auto")
+    inputs, queries = config.inputs, config.inputs.queries
+    checks: list[Callable[[], object]] = [
+        lambda: readers.resolve(inputs.runs, option="runs", format=inputs.format),
+        lambda: readers.resolve(inputs.qrels, option="qrels", format=inputs.format),
+        lambda: queries is None or readers.resolve([queries], option="queries", format="auto"),
+        lambda: metrics_of(config.score.metrics),
+        lambda: store.check_free(_output(config), replace=config.output.force),
+    ]
+    problems = []
+    for check in checks:
+        try:
+            check()
+        except UsageError as error:
+            problems.append(str(error))
+    if problems:
+        raise UsageError("\n".join(problems))
+    return metrics_of(config.score.metrics), _output(config)
+
+
+def _output(config: Config) -> Path:
     if config.output.dir is None:
         raise UsageError("no output directory is given; name one with --output")
-    output = store.local(config.output.dir)
-    store.check_free(output, replace=config.output.force)
-    return metrics_of(config.score.metrics), output
+    return store.local(config.output.dir)
 
 
 def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, Any]:
@@ -68,11 +82,13 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
         depth = scoring.depth_of(metrics, conventions)
         watched = audit.Audit(conventions)
         judgments = rankings.judgments(source.qrels)
-        ranked = rankings.ranked(watched.runs(source.runs), judgments, conventions=conventions, depth=depth)
+        runs = watched.runs(rankings.needed(source.runs, conventions))
+        ranked = rankings.ranked(runs, judgments, conventions=conventions, depth=depth)
         answers = rankings.complete(watched.ranked(ranked), judgments, queries, systems=systems)
         answers = watched.rankings(answers, n_systems=len(systems))
         scores = scoring.score(answers, metrics=metrics, conventions=conventions, others=others, how=config.score.udf)
-        with progress.stage(f"scoring {len(systems)} systems with {len(metrics)} metrics"):
+        what = f"scoring {number_of(len(systems), 'system')} with {number_of(len(metrics), 'metric')}"
+        with progress.stage(what):
             scores.write.parquet(str(staging / "scores"))
         counts = watched.counts()
         written = spark.read.parquet(str(staging / "scores"))
@@ -151,7 +167,7 @@ def check_aggregate(directory: Path, config: Config) -> tuple[dict[str, Any], st
 
     Raises UsageError, or DataRefused for a damaged evaluation.
     """
-    manifest = store.read_manifest(directory)
+    manifest = store.read_evaluation(directory)
     chosen = config.aggregate
     unit = _unit_column(manifest, chosen.unit)
     if chosen.baseline is not None and chosen.baseline not in manifest["systems"]:

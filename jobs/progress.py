@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 
 log = logging.getLogger("evaljob")
 
@@ -24,7 +25,9 @@ class Progress:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._console = Console(file=os.fdopen(os.dup(2), "w", encoding="utf-8")) if sys.stderr.isatty() else None
+        self._console: Console | None = None
+        if sys.stderr.isatty():
+            self._console = Console(file=os.fdopen(os.dup(2), "w", encoding="utf-8"), highlight=False)
 
     @contextmanager
     def stage(self, what: str) -> Iterator[None]:
@@ -33,9 +36,9 @@ class Progress:
         if self._quiet:
             yield
         elif self._console is not None:
-            with self._console.status(f"{what} …"):
+            with self._console.status(f"{escape(what)} …"):
                 yield
-            self._console.print(f"[green]✓[/] {what} [dim]{time.monotonic() - started:.1f} s[/]")
+            self._console.print(f"[green]✓[/] {escape(what)} [dim]{time.monotonic() - started:.1f} s[/]")
         else:
             yield
             log.info("%s: %.1f s", what, time.monotonic() - started)
@@ -45,6 +48,6 @@ class Progress:
         if self._quiet:
             return
         if self._console is not None:
-            self._console.print(f"[yellow]![/] {text}", highlight=False)
+            self._console.print(f"[yellow]![/] {escape(text)}")
         else:
             log.warning("%s", text)

@@ -29,35 +29,47 @@ def judgments(qrels: DataFrame) -> DataFrame:
 
 
 def ranked(runs: DataFrame, judgments: DataFrame, *, conventions: Conventions, depth: int | None) -> DataFrame:
-    """RUNS -> one row per (system, query) that returned something: its documents, best first.
+    """RUNS -> one row per (system, query) that returned something: the grades of its documents, best first.
 
-    documents     array of structs (order keys …, doc_id, grade), best first
+    n_retrieved   documents, up to the depth
     n_duplicates  documents that the system returned more than once: within the depth, or in all where
                   the convention keeps one of them
 
-    Moves every returned document once, cut to the depth beforehand where there is one. One ranking
-    must fit in an executor's memory.
+    Moves every returned document once. One ranking must fit in an executor's memory. The cut to the
+    depth comes after the shuffle: before it, rows in no order would be sorted twice for nothing.
     """
     keys, ascending = _order(conventions)
     one_each = conventions.duplicates != "error"
-    rows = _keep_one(runs, conventions) if one_each else runs
+    rows = runs.repartition("query_id")
+    if one_each:
+        rows = _keep_one(rows, conventions)
     if depth is not None:
         best_first = [key.asc() if ascending else key.desc() for key in keys]
-        within = Window.partitionBy("system", "query_id").orderBy(*best_first)
+        within = Window.partitionBy("query_id", "system").orderBy(*best_first)
         rows = rows.withColumn("rank_within", F.row_number().over(within)).where(F.col("rank_within") <= depth)
-    graded = rows.repartition("query_id").join(
-        judgments.select("query_id", "doc_id", F.col("relevance").alias("grade")).hint("shuffle_hash"),
-        on=["query_id", "doc_id"],
-        how="left",
-    )
+    grades = judgments.select("query_id", "doc_id", F.col("relevance").alias("grade"))
+    graded = rows.join(grades.hint("shuffle_hash"), on=["query_id", "doc_id"], how="left")
     named = [key.alias(f"key_{index}") for index, key in enumerate(keys)]
     documents = F.sort_array(F.collect_list(F.struct(*named, "doc_id", "grade")), asc=ascending)
-    copies = [F.sum("n_copies").alias("n_duplicates")] if one_each else []
-    rankings = graded.groupBy("system", "query_id").agg(documents.alias("documents"), *copies)
-    if one_each:
-        return rankings
-    distinct = F.size(F.array_distinct("documents.doc_id"))
-    return rankings.withColumn("n_duplicates", F.size("documents") - distinct)
+    copies = F.sum("n_copies") if one_each else F.lit(None)
+    rankings = graded.groupBy("query_id", "system").agg(documents.alias("documents"), copies.alias("n_copies"))
+    repeated = F.size("documents") - F.size(F.array_distinct("documents.doc_id"))
+    return rankings.select(
+        "system",
+        "query_id",
+        F.col("documents.grade").alias("grades"),
+        F.size("documents").alias("n_retrieved"),
+        F.coalesce("n_copies", repeated).alias("n_duplicates"),
+    )
+
+
+def needed(runs: DataFrame, conventions: Conventions) -> DataFrame:
+    """RUNS without the columns that these conventions do not look at."""
+    by_rank = conventions.ties == "rank_column"
+    placed = by_rank or conventions.ties == "input_order" or conventions.duplicates in ("first", "last")
+    return runs.select(
+        "system", "query_id", "doc_id", "score", *(["rank"] if by_rank else []), *(["place"] if placed else [])
+    )
 
 
 def _order(conventions: Conventions) -> tuple[list[Column], bool]:
@@ -77,9 +89,8 @@ def _order(conventions: Conventions) -> tuple[list[Column], bool]:
 def _keep_one(runs: DataFrame, conventions: Conventions) -> DataFrame:
     """One row for each document of a ranking, by the convention; n_copies is how many others there were."""
     first = {"first": F.col("place").asc(), "last": F.col("place").desc(), "best_score": F.col("score").desc()}
-    same = Window.partitionBy("system", "query_id", "doc_id")
-    by_query = runs.repartition("query_id")
-    numbered = by_query.withColumn("copy", F.row_number().over(same.orderBy(first[conventions.duplicates])))
+    same = Window.partitionBy("query_id", "system", "doc_id")
+    numbered = runs.withColumn("copy", F.row_number().over(same.orderBy(first[conventions.duplicates])))
     counted = numbered.withColumn("n_copies", F.count("*").over(same) - 1)
     return counted.where(F.col("copy") == 1)
 
@@ -104,7 +115,7 @@ def complete(
         universe = queries.repartition("query_id").join(judged.hint("shuffle_hash"), on="query_id", how="left")
     expected = universe.withColumn("system", F.explode(F.array(*[F.lit(system) for system in systems])))
     rankings = ranked.join(expected.hint("shuffle_hash"), on=["query_id", "system"], how="right")
-    n_retrieved = F.coalesce(F.size("documents"), F.lit(0))
+    n_retrieved = F.coalesce("n_retrieved", F.lit(0))
     status = (
         F.when(F.col("judged").isNull(), UNJUDGED)
         .when(n_retrieved == 0, UNANSWERED)
@@ -113,9 +124,7 @@ def complete(
     )
     others = [key for key in (queries.columns if queries is not None else []) if key != "query_id"]
     counts = {key: F.coalesce(F.col(key), F.lit(0)) for key in ("n_relevant", "n_judged")}
-    filled = rankings.withColumns(
-        {"grades": F.col("documents.grade"), "n_retrieved": n_retrieved, "status": status, **counts}
-    )
+    filled = rankings.withColumns({"n_retrieved": n_retrieved, "status": status, **counts})
     return filled.select(*RANKING_COLUMNS, *(f"`{key}`" for key in others), *AUDITED)
 
 

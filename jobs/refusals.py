@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
-from jobs.errors import DataRefused, address, counted
+from jobs.errors import DataRefused, address, number_of
 from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 
 Flaws = Callable[[], list[str]]
@@ -38,7 +38,7 @@ def of_queries(queries: DataFrame, path: str, *, flaws: Flaws) -> None:
     rows = each.orderBy(F.when(wrong, 0).otherwise(1), "query_id").withColumn("wrong", wrong).limit(3).collect()
     if not rows:
         raise DataRefused(f"--queries {path}: there is no query; leave --queries out to score every judged query")
-    examples = [f"{_shown(row.query_id)} in {counted(row['count'], 'row')}" for row in rows if row.wrong]
+    examples = [f"{_shown(row.query_id)} in {number_of(row['count'], 'row')}" for row in rows if row.wrong]
     if examples:
         found = flaws() or [f"found {', '.join(examples)}"]
         raise DataRefused(f"--queries {path}: every query must be one whole row with an id of its own; {_list(found)}")
@@ -84,12 +84,13 @@ def of_qrels(
     if counts.n_qrel_rows == 0:
         raise DataRefused(f"--qrels: there is no judgment in {', '.join(paths)}")
     if counts.n_unusable_qrel_rows:
-        raise DataRefused(f"--qrels: {counted(counts.n_unusable_qrel_rows, 'row')} cannot be used: {_list(flaws())}")
+        rows = number_of(counts.n_unusable_qrel_rows, "row")
+        raise DataRefused(f"--qrels: {rows} cannot be used: {_list(flaws())}; mend them or leave them out")
     if conventions.negative_grade == "error" and counts.n_negative_grades:
         examples = _examples(qrels.where("relevance < 0"), query="query_id", document="doc_id", grade="relevance")
         raise DataRefused(
-            f"--qrels: {counted(counts.n_negative_grades, 'negative grade')}, and negative_grade is error: {examples}; "
-            "mend them, or use --set score.conventions.negative_grade=not_relevant (or removed)"
+            f"--qrels: {number_of(counts.n_negative_grades, 'negative grade')}, and negative_grade is error: "
+            f"{examples}; mend them, or use --set score.conventions.negative_grade=not_relevant (or removed)"
         )
 
 
@@ -105,18 +106,20 @@ def of_runs(
     """Raises DataRefused for what the scoring pass counted and the conventions do not allow."""
     document = {"system": "system", "query": "query_id", "document": "doc_id"}
     if n_rows := counts["n_unusable_run_rows"]:
-        raise DataRefused(f"--runs: {counted(n_rows, 'row')} cannot be used: {_list(flaws())}")
+        raise DataRefused(
+            f"--runs: {number_of(n_rows, 'row')} cannot be used: {_list(flaws())}; mend them or leave them out"
+        )
     if (n_scores := counts["n_non_finite_scores"]) and conventions.non_finite_score == "error":
         not_finite = F.isnan("score") | (F.abs("score") == float("inf"))
         raise DataRefused(
-            f"--runs: {counted(n_scores, 'NaN or infinite score')}: "
+            f"--runs: {number_of(n_scores, 'NaN or infinite score')}: "
             f"{_examples(runs.where(not_finite), **document, score='score')}; mend the runs, or rank such documents "
             "last with --set score.conventions.non_finite_score=last"
         )
     if (n_documents := counts["n_duplicates"]) and conventions.duplicates == "error":
         repeated = runs.groupBy(*document.values()).count().where("count > 1")
         raise DataRefused(
-            f"--runs: {counted(n_documents, 'document')} returned more than once for a query: "
+            f"--runs: {number_of(n_documents, 'document')} returned more than once for a query: "
             f"{_examples(repeated, **document)}; mend the runs, or keep one of each with "
             "--set score.conventions.duplicates=first (or best_score, last)"
         )
@@ -124,7 +127,7 @@ def of_runs(
         grades = F.sort_array(F.collect_set("relevance"))
         judged = qrels.groupBy("query_id", "doc_id").agg(grades.alias("grades")).where(F.size("grades") > 1)
         raise DataRefused(
-            f"--qrels: {counted(n_documents, 'document')} judged more than once with different grades: "
+            f"--qrels: {number_of(n_documents, 'document')} judged more than once with different grades: "
             f"{_examples(judged, query='query_id', document='doc_id', grades='grades')}; keep one judgment of each "
             "(qrels of subtopics are not for these metrics)"
         )
@@ -136,7 +139,7 @@ def of_runs(
     answer = {"system": "system", "query": "query_id"}
     if conventions.unanswered == "error" and (n_rankings := counts[f"n_{UNANSWERED}"]):
         raise DataRefused(
-            f"--runs: {counted(n_rankings, 'ranking')} missing, and unanswered is error: "
+            f"--runs: {number_of(n_rankings, 'ranking')} missing, and unanswered is error: "
             f"{_examples(scores.where(F.col('status') == UNANSWERED), **answer)}; complete the runs, or use "
             "--set score.conventions.unanswered=zero (or skip)"
         )
@@ -168,12 +171,12 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
     if facts.n_without_unit:
         examples = _first_ids(scores.where(F.col(f"`{unit}`").isNull()))
         raise DataRefused(
-            f"{counted(facts.n_without_unit, 'row')} without {unit}, the unit: queries {examples}; fill that column in "
-            "--queries or leave these queries out, and score again"
+            f"{number_of(facts.n_without_unit, 'row')} without a value of {unit}, the unit: queries {examples}; "
+            "fill that column in --queries or leave these queries out, and score again"
         )
     if conventions.no_relevant == "error" and facts.n_undefined:
         raise DataRefused(
-            f"{counted(facts.n_undefined, 'row')} without a relevant judged document, and no_relevant is error: "
+            f"{number_of(facts.n_undefined, 'row')} without a relevant judged document, and no_relevant is error: "
             f"{_examples(scores.where(undefined), **answer)}; judge more, or score again with "
             "--set score.conventions.no_relevant=zero (or skip, one)"
         )

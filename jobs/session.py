@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -24,6 +26,8 @@ REQUIRED: dict[str, Any] = {
     "spark.sql.session.timeZone": "UTC",
     # ids in the names of folders (query_id=007) keep their zeros
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # a row of a CSV file that lacks cells is noticed whichever columns are read
+    "spark.sql.csv.parser.columnPruning.enabled": "false",
     # a wrong type from Python is a clear error and not a crash in a column accessor
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
@@ -36,6 +40,7 @@ LOCAL: dict[str, Any] = {
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "32",  # adaptive execution merges small ones
 }
+SAYS_NOTHING = re.compile(r"\s|.*WARN|Using |Error: |Error occurred during initialization")
 
 
 def session(
@@ -71,9 +76,16 @@ def session(
     with _output_of_the_jvm() as log:
         try:
             return builder.getOrCreate()
-        except (PySparkException, RuntimeError, OSError) as error:
-            told = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-            raise JobError(f"Spark does not start: {told[-1] if told else error}; `evaljob doctor` looks why") from None
+        except (PySparkException, Py4JError, RuntimeError, OSError) as error:
+            jvm_ran = isinstance(error, Py4JError)
+            why = (None if jvm_ran else _complaint(log.read_text(errors="replace"))) or reason(str(error))
+            raise JobError(f"Spark does not start: {why}; `evaljob doctor` looks why") from error
+
+
+def _complaint(log: str) -> str | None:
+    """The first line of what a JVM printed before it gave up that says why, if any."""
+    lines = [line for line in log.splitlines() if line.strip() and not SAYS_NOTHING.match(line)]
+    return re.sub(r'^Exception in thread ".*?" [\w.$]+: ', "", lines[0]) if lines else None
 
 
 @contextmanager

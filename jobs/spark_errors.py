@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from jobs.errors import DataRefused, JobError, UsageError, address
@@ -15,7 +15,6 @@ REFUSED_BY_EVALCORE = re.compile(r"evalcore\.errors\.\w+: (.+)")
 UNREADABLE = re.compile(r"Encountered error while reading file (.+?)\.\s")
 IN_PYTHON = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
 """The exception of a Python worker: the first line below the traceback."""
-NO_SCHEMA = re.compile(r"Unable to infer schema for (\w+)")
 NOT_THERE = re.compile(r"Path does not exist: (.+?)\.?(?:\s|$)")
 NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme \"?(\w+)")
 
@@ -29,6 +28,11 @@ def told() -> Iterator[None]:
     """
     try:
         yield
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise JobError(
+            "Spark's Java process has ended, perhaps for want of memory: see how much there is with `evaljob doctor`, "
+            "or set spark.settings.spark.driver.memory"
+        ) from error
     except (PySparkException, Py4JError) as error:
         raise _translated(str(error)) from error
 
@@ -37,12 +41,11 @@ def _translated(text: str) -> JobError:
     if found := REFUSED_BY_EVALCORE.search(text):
         return DataRefused(found[1])
     if found := UNREADABLE.search(text):
+        why = reason(text).replace(found[1], "it").removeprefix("Encountered error while reading file it")
         return DataRefused(
-            f"{address(found[1])} cannot be read: {reason(text)}; it is damaged or not what its name says: "
-            "copy or write it again"
+            f"{address(found[1])} cannot be read: {why or 'Spark does not say why'}; it is damaged, or not what "
+            "its name says: write it again"
         )
-    if found := NO_SCHEMA.search(text):
-        return DataRefused(f"there are no columns, and so no {found[1]} file, where there should be one")
     if found := NOT_THERE.search(text):
         return UsageError(f"no such file or folder: {address(found[1])}")
     if found := NO_FILE_SYSTEM.search(text):
@@ -54,9 +57,9 @@ def _translated(text: str) -> JobError:
 
 
 def reason(text: str) -> str:
-    """The first sentence of the innermost cause that says something.
+    r"""The first sentence of the innermost cause that says something.
 
-    >>> reason("An error occurred\\n: java.io.IOException: not read\\nCaused by: java.io.EOFException: Too short. Sorry")
+    >>> reason("It failed\n: java.io.IOException: not read\nCaused by: java.io.EOFException: Too short. Sorry")
     'Too short'
     """
     if found := IN_PYTHON.search(text):

@@ -100,7 +100,7 @@ def write_manifest(directory: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """The manifest of an evaluation.  Raises UsageError where there is none, DataRefused where it is damaged."""
+    """A directory's manifest.  Raises UsageError where there is none, DataRefused where it is damaged."""
     path = directory / MANIFEST
     if not path.is_file():
         raise UsageError(
@@ -114,10 +114,16 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         raise DataRefused(
             f"{path} has format {manifest.get('format')}, and this version reads format {FORMAT}; score again"
         )
-    if manifest.get("kind") != "evaluation":
+    return manifest
+
+
+def read_evaluation(directory: Path) -> dict[str, Any]:
+    """The manifest of an evaluation.  Raises as `read_manifest`, and UsageError for the directory of an aggregate."""
+    manifest = read_manifest(directory)
+    if manifest.get("kind") == "aggregate":
         raise UsageError(f"{directory} is no evaluation, but part of one; name the folder that `evaljob score` wrote")
     if lacking := [key for key in NEEDED if key not in manifest]:
-        raise DataRefused(f"{path} is damaged (it lacks {', '.join(lacking)}); score again")
+        raise DataRefused(f"{directory / MANIFEST} is damaged (it lacks {', '.join(lacking)}); score again")
     return manifest
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from jobs.errors import UsageError, address
+from jobs.errors import DataRefused, UsageError, address
 
 ID = (T.StringType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
 NUMBER = (T.DoubleType, T.FloatType, T.DecimalType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
@@ -17,11 +18,21 @@ RUNS: Mapping[str, tuple[type[T.DataType], ...]] = {"system": ID, "query_id": ID
 QRELS: Mapping[str, tuple[type[T.DataType], ...]] = {"query_id": ID, "doc_id": ID, "relevance": NUMBER}
 
 
+def read(spark: SparkSession, paths: Sequence[str], *, option: str) -> DataFrame:
+    """The columns as they are.  Raises DataRefused where there is no Parquet file, or an empty one."""
+    try:
+        return spark.read.parquet(*paths)
+    except AnalysisException as error:
+        if error.getCondition() != "UNABLE_TO_INFER_SCHEMA":
+            raise
+        raise DataRefused(f"--{option}: no Parquet file in {', '.join(paths)}, or an empty one") from None
+
+
 def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> DataFrame:
     """RUNS, with a null column `file` beside: one system's rows may be spread over many files."""
     if system_from != "tag":
         raise UsageError("--system-from file is for TREC files; Parquet runs name their system in the column system")
-    frame = spark.read.parquet(*paths)
+    frame = read(spark, paths, option="runs")
     ranked = "rank" in frame.columns
     wanted = {**RUNS, "rank": NUMBER} if ranked else RUNS
     if ranked and "score" not in frame.columns:
@@ -38,7 +49,7 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> Data
 
 def qrels(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     """QRELS."""
-    frame = spark.read.parquet(*paths)
+    frame = read(spark, paths, option="qrels")
     _check(frame, QRELS, where=f"--qrels {', '.join(paths)}")
     return frame.select(
         F.col("query_id").cast("string").alias("query_id"),
@@ -60,7 +71,7 @@ def flaws(
 
     order   the column of runs that must be a number
     """
-    frame = spark.read.parquet(*paths)
+    frame = read(spark, paths, option=kind)
     number = order if kind == "runs" else "relevance"
     if number not in frame.columns:
         hint = "; rank by the column rank with --set score.conventions.ties=rank_column" if order == "score" else ""

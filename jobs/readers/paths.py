@@ -28,7 +28,7 @@ def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
     """
     if not paths:
         raise UsageError(f"no {option} given; name files, folders or patterns with --{option}")
-    problems = [f"--{option}: {problem}" for path in paths if is_local(path) and (problem := _problem(_local(path)))]
+    problems = [f"--{option}: {problem}" for path in paths if (problem := _problem(path))]
     if problems:
         raise UsageError("\n".join(problems))
     if format != "auto":
@@ -40,7 +40,12 @@ def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
 
 
 def _problem(path: str) -> str | None:
-    """What is wrong with a local path, if anything."""
+    """What can be seen to be wrong with a path before Spark looks, if anything."""
+    if urlparse(path).scheme in ("http", "https"):
+        return f"Spark does not read from the web; download {path} first"
+    if not is_local(path):
+        return None
+    path = _local(path)
     matches = glob.glob(path)
     if not matches and Path(path).exists():
         return f"Spark would read the brackets in {path} as a pattern; rename it"

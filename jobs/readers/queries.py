@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.errors import UsageError
-from jobs.readers.parquet import ID
+from jobs.readers.parquet import ID, read
 from jobs.readers.paths import resolve
 from jobs.readers.places import first_flawed
 from jobs.tables import RESERVED
@@ -28,7 +28,7 @@ def queries(spark: SparkSession, path: str) -> DataFrame:
     that scoring needs itself.
     """
     if _is_parquet(path):
-        frame = spark.read.parquet(path)
+        frame = read(spark, [path], option="queries")
         _check(frame.columns, path)
         if not isinstance(frame.schema["query_id"].dataType, ID):
             found = frame.schema["query_id"].dataType.simpleString()

@@ -14,7 +14,7 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.errors import counted
+from jobs.errors import number_of
 from jobs.readers.places import first_flawed
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -72,7 +72,9 @@ def flaws(
     found = []
     for place, row in first_flawed(field.frame, flawed, field.n_items.alias("n_items"), text.alias("number")):
         if row.n_items != len(columns):
-            found.append(f'{place}: {counted(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"')
+            found.append(
+                f'{place}: {number_of(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"'
+            )
         else:
             found.append(f'{place}: {number} is "{row.number}", which is not {NUMBERS[number]}')
     return found
