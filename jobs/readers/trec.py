@@ -3,7 +3,8 @@
     run     query Q0 document rank score tag          qrels   query iteration document relevance
 
 Columns are divided by spaces or tabs; empty lines and lines that start with # are passed over; lines
-may end in CR LF, and the file may start with a byte order mark.
+may end in CR LF, and the file may start with a byte order mark. What follows the tag of a run is passed
+over, as trec_eval does; a fifth column of judgments means another kind of judgments, and is refused.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def flaws(
     flawed = ~field.passed_over & (~field.whole | ~usable)
     found = []
     for place, row in first_flawed(field.frame, flawed, field.n_items.alias("n_items"), text.alias("number")):
-        if row.n_items != len(columns):
+        if row.n_items < len(columns) or (kind == "qrels" and row.n_items > len(columns)):
             found.append(
                 f'{place}: {number_of(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"'
             )
@@ -83,18 +84,19 @@ def flaws(
 class _Fields:
     """The lines of some files and expressions over them; the frame keeps the column `_metadata`."""
 
-    def __init__(self, frame: DataFrame, *, n_columns: int) -> None:
+    def __init__(self, frame: DataFrame, *, n_columns: int, more: bool) -> None:
         line = F.btrim(F.col("value"), F.lit("\ufeff \t\r"))
         # without `line` as a column of its own, the test for comments would split every line once more
         self.frame = frame.withColumn("line", line).withColumn("words", F.split("line", "[ \t]+"))
         self.items = [F.get("words", F.lit(index)) for index in range(n_columns)]
         self.n_items = F.size("words")
         self.passed_over = F.col("line").startswith("#") | (F.col("line") == "")
-        self.whole = self.n_items == n_columns
+        self.whole = (self.n_items >= n_columns) if more else (self.n_items == n_columns)
 
 
 def _fields(spark: SparkSession, paths: Sequence[str], *, kind: str, keep_all: bool = False) -> _Fields:
-    field = _Fields(spark.read.text(list(paths)).select("value", "_metadata"), n_columns=len(COLUMNS[kind]))
+    lines = spark.read.text(list(paths)).select("value", "_metadata")
+    field = _Fields(lines, n_columns=len(COLUMNS[kind]), more=kind == "runs")
     if not keep_all:
         field.frame = field.frame.where(~field.passed_over)
     return field

@@ -22,7 +22,8 @@ SETS = {
     "robust03": ("robust03/input.*.gz", "robust03/qrels.robust03.txt", "tag", 8, 800),
     "web2012": ("web2012/run.*.gz", "qrels/qrels.web.151-200.txt", "file", 4, 200),
     "cranfield": ("cranfield/run.*.gz", "cranfield/qrels.cranfield.graded.txt", "tag", 7, 1575),
-    "trec_eval": ("trec_eval/results.test", "trec_eval/qrels.test", "tag", 1, 3),
+    "results_test": ("trec_eval/results.test", "trec_eval/qrels.test", "tag", 1, 3),
+    "results_trunc": ("trec_eval/results.trunc", "trec_eval/qrels.test", "tag", 1, 2),
 }
 
 
@@ -33,7 +34,9 @@ def expected_values(tag: str) -> dict[tuple[str, str], float]:
 
 
 def tag_of(name: str, system: str) -> str:
-    return {"web2012": system.removeprefix("run."), "trec_eval": "trec_eval.results_test"}.get(name, f"{name}.{system}")
+    if name.startswith("results"):
+        return f"trec_eval.{name}"
+    return system.removeprefix("run.") if name == "web2012" else f"{name}.{system}"
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -224,6 +224,12 @@ def test_removed_documents_make_room_above_the_cutoff(spark, tmp_path):
     assert score(spark, tmp_path / "b", "P@1", {**settings, **removed})[0]["p_at_1"] == 1.0
 
 
+def test_words_after_the_tag_of_a_run_are_passed_over(spark, tmp_path):
+    settings = write_trec(tmp_path, runs={"A": ["q r 2", "q s 1"]}, qrels=["q s 1"])
+    (tmp_path / "A.run").write_text("\ufeff# made by hand\r\n\r\nq\tQ0 r 1 2 A and more\r\nq  Q0  s\t2  1  A\r\n")
+    assert score(spark, tmp_path / "out", "RR", settings)[0]["rr"] == 0.5
+
+
 def test_the_same_judgment_twice_counts_once(spark, tmp_path):
     settings = write_trec(tmp_path, runs={"A": ["q r 1", "q s 2"]}, qrels=["q r 1", "q r 1", "q s 1"])
     rows = score(spark, tmp_path / "out", "R,NumRel", settings)
