@@ -192,8 +192,8 @@ def show_findings(findings: Sequence[Finding]) -> None:
     """What the doctor found, a line each, and what to do."""
     out = _console()
     for finding in findings:
-        mark = Text("ok  ", style="green") if finding.ok else Text("wrong ", style="red")
-        out.print(mark + Text(f"{finding.name}: {finding.detail}"))
+        mark = ("ok    ", "green") if finding.ok else ("wrong ", "red")
+        out.print(Text.assemble(mark, f"{finding.name}: {finding.detail}"), soft_wrap=True)
         if finding.advice:
             out.print(f"      {finding.advice}", soft_wrap=True)
 

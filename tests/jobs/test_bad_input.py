@@ -13,8 +13,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from py4j.protocol import Py4JError
 
 from jobs import cli
+from jobs.errors import DataRefused, JobError, UsageError
+from jobs.spark_errors import told
 from tests.support.data import DATA
 
 USAGE, REFUSED = 2, 4
@@ -277,6 +280,7 @@ def test_a_line_of_a_run_that_cannot_be_read_is_named_by_its_number(evaljob, lin
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
+        ("q1 0 d2 1 more", '5 columns, not the 4 of "query iteration document relevance"'),
         ("q1 0 d2", '3 columns, not the 4 of "query iteration document relevance"'),
         ("q1 0 d2 good", 'relevance is "good", which is not a finite number'),
         ("q1 0 d2 inf", 'relevance is "inf", which is not a finite number'),
@@ -451,6 +455,14 @@ def test_a_judgment_with_a_blank_or_null_cell_is_shown(evaljob, changed, row):
     )
 
 
+def test_ids_in_the_names_of_folders_keep_their_zeros(evaljob):
+    evaljob.write("runs/system=1/query_id=007/part.parquet", {"doc_id": ["d1"], "score": [1.0]})
+    evaljob.write("judged.parquet", {"query_id": ["007"], "doc_id": ["d1"], "relevance": [1]})
+    evaljob.names.add("runs")
+    assert evaljob.run("score", "--runs", "runs", "--qrels", "judged.parquet", "--output", "out")[0] == 0
+    assert json.loads((evaljob.folder / "out" / "manifest.json").read_text())["counts"]["n_ok"] == 1
+
+
 # QUERIES
 
 
@@ -552,6 +564,63 @@ def test_unjudged_queries_are_refused_where_they_are_an_error(evaljob):
         '--queries: there are queries without judgments, and unjudged_query is error: "q3"; leave them out, or use '
         "--set score.conventions.unjudged_query=skip"
     )
+
+
+# what goes wrong inside Spark
+
+IN_A_WORKER = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "udfs.py", line 5, in values
+    fail()
+{error}
+
+\tat org.apache.spark.Executor.run(Executor.scala:1)
+"""
+CRASHED = """An error occurred while calling o280.parquet.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Lost task 0.0
+Caused by: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed). Consider setting
+Caused by: java.io.EOFException
+\t... 28 more
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "message"),
+    [
+        (
+            Py4JError(IN_A_WORKER.format(error="evalcore.errors.DataError: grades are wrong")),
+            DataRefused,
+            "grades are wrong",
+        ),
+        (
+            Py4JError(IN_A_WORKER.format(error="MemoryError: no memory")),
+            JobError,
+            "Spark could not finish: MemoryError: no memory; set EVALJOB_TRACEBACK=1 and run again to see where",
+        ),
+        (
+            Py4JError(CRASHED),
+            JobError,
+            "Spark could not finish: Python worker exited unexpectedly (crashed); "
+            "set EVALJOB_TRACEBACK=1 and run again to see where",
+        ),
+        (
+            Py4JError('it\n: org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "s3"'),
+            UsageError,
+            "Spark here cannot read s3:// paths; add the file system's package with "
+            "--set spark.settings.spark.jars.packages=...",
+        ),
+        (
+            ConnectionRefusedError(111, "Connection refused"),
+            JobError,
+            "Spark's Java process has ended, perhaps for want of memory: see how much there is with `evaljob doctor`, "
+            "or set spark.settings.spark.driver.memory",
+        ),
+    ],
+)
+def test_an_error_of_spark_is_told_in_one_line(raised, kind, message):
+    with pytest.raises(JobError) as error, told():
+        raise raised
+    assert (type(error.value), str(error.value)) == (kind, message)
 
 
 # aggregation
