@@ -97,8 +97,9 @@ class Bench:
 
     def one_system(self) -> None:
         """A copy of the first system's rows, for the comparison with MLlib."""
-        if not (self.folder / "runs-of-one").exists():
-            self.runs().where(F.col("system") == "system-0").write.parquet(str(self.folder / "runs-of-one"))
+        if not (self.folder / "runs-of-one" / "_SUCCESS").exists():
+            one = self.runs().where(F.col("system") == "system-0")
+            one.write.mode("overwrite").parquet(str(self.folder / "runs-of-one"))
 
     def mllib(self) -> None:
         """The same four metrics of one system by RankingMetrics: means only, binary grades."""

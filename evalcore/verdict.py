@@ -20,13 +20,15 @@ def default_margin(baseline_estimate: float) -> float:
     return max(0.0005, 0.005 * abs(baseline_estimate))
 
 
-def verdict_of_interval(low: float, high: float, *, margin: float, higher_is_better: bool = True) -> Verdict:
+def verdict_of_interval(
+    low: float, high: float, *, margin: float, higher_is_better: bool = True, sufficient: bool = True
+) -> Verdict:
     """The verdict of a contrast whose delta, candidate - baseline, has the interval (low, high).
 
         improved      0 < low
         regressed     high < 0
         equivalent    -margin < low and high < margin
-        inconclusive  otherwise, and without an interval (NaN)
+        inconclusive  otherwise, without an interval (NaN), and where too few units tell anything (not sufficient)
 
     for a metric where higher is better; otherwise improved and regressed change places. The first that holds
     wins: a delta that is known to be above 0 and smaller than the margin is `improved`, for equivalence would
@@ -40,6 +42,8 @@ def verdict_of_interval(low: float, high: float, *, margin: float, higher_is_bet
         raise DataError(f"margin {margin} is not above 0")
     if low > high:
         raise DataError(f"interval ({low}, {high}) has its ends in the wrong order")
+    if not sufficient:
+        return "inconclusive"
     if low > 0 or high < 0:
         return "improved" if (low > 0) == higher_is_better else "regressed"
     if -margin < low and high < margin:

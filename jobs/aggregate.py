@@ -14,6 +14,7 @@ import pyarrow as pa
 from evalcore import Metric, column_name, name
 from evalcore.inference import Contrast, Estimate, UnitSums, holm, infer
 from evalcore.verdict import default_margin, verdict_of_interval
+from jobs.errors import DataRefused
 from jobs.tables import ALL, CONTRASTS, ESTIMATES
 
 Key: TypeAlias = tuple[str, str | None]
@@ -22,7 +23,10 @@ Key: TypeAlias = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How intervals are made; see jobs.config.Aggregate."""
+    """How intervals are made; see jobs.config.Aggregate.
+
+    restricted   whether a contrast is over the queries that both of its systems count, from sums of their own
+    """
 
     methods: Sequence[str]
     confidence: float
@@ -30,6 +34,7 @@ class Settings:
     seed: int
     baseline: str | None
     bucketed: bool
+    restricted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +46,28 @@ class Sums:
     undefined: dict[tuple[Key, str], int]
 
     @classmethod
-    def of(cls, rows: pa.Table, *, metrics: Sequence[Metric], exponents: Sequence[int]) -> Sums:
-        """Rows in any order; a unit in which a system has no row counts nothing there."""
+    def of(
+        cls,
+        rows: pa.Table,
+        *,
+        systems: Sequence[str],
+        pairs: Sequence[tuple[str, str]],
+        metrics: Sequence[Metric],
+        exponents: Sequence[int],
+    ) -> Sums:
+        """Rows in any order; what has no row counts nothing.
+
+        pairs   of systems whose sums over the queries that both count are in the rows
+        """
         units, unit = np.unique(np.array(rows["unit"].to_pylist(), dtype=np.str_), return_inverse=True)
-        given = rows["given"].to_pylist()
-        keys = list(zip(rows["system"].to_pylist(), given, strict=True))
-        places = {key: place for place, key in enumerate(sorted(set(keys), key=lambda key: (key[0], key[1] or "")))}
-        place = np.array([places[key] for key in keys])
+        if any("\0" in each for each in rows["unit"].to_pylist()):
+            raise DataRefused("a unit's name contains a NUL character; mend that column and score again")
+        both: list[Key] = [key for one, other in pairs for key in ((one, other), (other, one))]
+        keys: list[Key] = [*((system, None) for system in systems), *both]
+        places = {key: place for place, key in enumerate(keys)}
+        place = np.array(
+            [places[key] for key in zip(rows["system"].to_pylist(), rows["given"].to_pylist(), strict=True)], dtype=int
+        )
         names = [column_name(metric) for metric in metrics]
         columns = {(key, column): at * len(names) + i for key, at in places.items() for i, column in enumerate(names)}
         shape = (len(units), len(columns))
@@ -63,17 +83,20 @@ class Sums:
             {key: int(undefined[column]) for key, column in columns.items()},
         )
 
-    @property
-    def systems(self) -> list[str]:
-        """Every system, in order of names."""
-        return sorted({system for (system, _), _ in self.columns})
-
     def pair(self, candidate: str, baseline: str, column: str) -> tuple[int, int]:
         """The columns of two systems over the queries that both count."""
-        shared = ((candidate, baseline), column), ((baseline, candidate), column)
-        if shared[0] in self.columns:
-            return self.columns[shared[0]], self.columns[shared[1]]
+        shared = (candidate, baseline), column
+        if shared in self.columns:
+            return self.columns[shared], self.columns[(baseline, candidate), column]
         return self.columns[(candidate, None), column], self.columns[(baseline, None), column]
+
+    def total(self, column: int, less: int | None = None) -> float:
+        """The sum of a column, or of one less another over the same queries, rounded once; NaN if nothing counts."""
+        n = int(self.table.n[:, column].sum())
+        if n == 0:
+            return math.nan
+        subtracted = self.table.exact_mean(less) if less is not None else 0
+        return float((self.table.exact_mean(column) - subtracted) * n)
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -87,13 +110,15 @@ def aggregate(
     sums: pa.Table,
     pair_counts: pa.Table,
     *,
+    systems: Sequence[str],
     metrics: Sequence[Metric],
     exponents: Sequence[int],
     settings: Settings,
 ) -> tuple[pa.Table, pa.Table]:
     """UNIT SUMS and pair counts -> (ESTIMATES, CONTRASTS), a row for each interval method."""
-    known = Sums.of(sums, metrics=metrics, exponents=exponents)
-    pairs = pairs_of(known.systems, settings.baseline)
+    pairs = pairs_of(systems, settings.baseline)
+    restricted_to = pairs if settings.restricted else []
+    known = Sums.of(sums, systems=systems, pairs=restricted_to, metrics=metrics, exponents=exponents)
     asked = [(pair, metric) for metric in metrics for pair in pairs]
     found = infer(
         known.table,
@@ -105,10 +130,12 @@ def aggregate(
     )
     estimates = []
     for metric in metrics:
-        for system in known.systems:
+        for system in systems:
             key = ((system, None), column_name(metric))
             estimate = found.estimates[known.columns[key]]
             described = {"system": system, "metric": name(metric), "n_undefined": known.undefined[key]}
+            if metric.FACTS.statistic == "sum":
+                described["estimate"] = _value(known.total(known.columns[key]))
             estimates += _estimate_rows(estimate, metric, described, settings)
     counts = {(row["candidate"], row["baseline"]): row for row in pair_counts.to_pylist()}
     adjusted = _adjusted([metric for _, metric in asked], found.contrasts)
@@ -118,6 +145,8 @@ def aggregate(
         outcomes = {part: row.get(f"{column_name(metric)}_{part}", 0) for part in ("wins", "ties", "losses")}
         baseline = found.estimates[known.pair(*pair, column_name(metric))[1]].estimate
         described = {"candidate": pair[0], "baseline": pair[1], "metric": name(metric), "p_adjusted": p_adjusted}
+        if metric.FACTS.statistic == "sum":
+            described["delta"] = _value(known.total(*known.pair(*pair, column_name(metric))))
         contrasts += _contrast_rows(contrast, metric, {**described, **outcomes}, baseline, settings)
     return pa.Table.from_pylist(estimates, ESTIMATES), pa.Table.from_pylist(contrasts, CONTRASTS)
 
@@ -176,7 +205,11 @@ def _contrast_rows(
     rows = []
     for method, (low, high) in contrast.intervals.items():
         verdict = verdict_of_interval(
-            low * scale, high * scale, margin=margin, higher_is_better=metric.FACTS.higher_is_better
+            low * scale,
+            high * scale,
+            margin=margin,
+            higher_is_better=metric.FACTS.higher_is_better,
+            sufficient="insufficient" not in contrast.flags or contrast.p_value == 1,
         )
         rows.append(
             {**shared, "method": method, "low": _value(low * scale), "high": _value(high * scale), "verdict": verdict}

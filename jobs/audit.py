@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 from evalcore import Conventions
 from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 
-RETRYABLE = "n_scores"
-"""A stage that Spark runs again is counted again: this count is compared with the rows written."""
+N_SCORES = "n_scores"
+"""Rows of SCORES; counted in the stage that writes them, so that it must equal the rows found there."""
 
 
 def blank(key: str) -> Column:
@@ -65,7 +65,7 @@ class Audit:
             {
                 "n_run_rows": F.count("*"),
                 "n_unusable_run_rows": F.count_if(unusable),
-                "n_non_finite_scores": F.count_if(not_finite),
+                "n_non_finite_scores": F.count_if(not_finite & F.lit(order == "score")),
             },
         )
 
@@ -77,7 +77,7 @@ class Audit:
         """RANKINGS, watched.  What belongs to a query is counted in it once for each system."""
         status = F.col("status")
         counts = {
-            RETRYABLE: F.count("*"),
+            N_SCORES: F.count("*"),
             "n_answered": F.count_if(F.col("n_retrieved") > 0),
             **{f"n_{value}": F.count_if(status == value) for value in (OK, UNANSWERED, NO_RELEVANT, UNJUDGED)},
             **{key: F.sum(key) / n_systems for key in ("n_repeated", "n_contradictory")},

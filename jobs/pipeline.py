@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,11 +19,14 @@ from evalcore.inference import scale_exponent
 from jobs import aggregate as inference
 from jobs import audit, pairs, rankings, readers, refusals, store, unit_sums
 from jobs import score as scoring
-from jobs.config import Config, Inputs, dump
-from jobs.errors import UsageError, number_of
+from jobs.config import Config, Inputs, config_hash, dump
+from jobs.errors import JobError, UsageError, number_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
-from jobs.tables import SCORE_FACTS, SCORE_KEYS, UNANSWERED
+from jobs.tables import UNANSWERED
+
+LATE_CONVENTIONS = ("unanswered", "no_relevant")
+"""Conventions that act when SCORES become sums: one score table serves all their values."""
 
 
 def metrics_of(names: Sequence[str]) -> list[Metric]:
@@ -70,7 +73,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
     conventions = config.score.resolved_conventions
     with store.publish(output, replace=config.output.force) as staging, told():
         with progress.stage("looking at the input"):
-            source = _Source(spark, config.inputs, order="rank" if conventions.ties == "rank_column" else "score")
+            source = _Source(spark, config.inputs, conventions)
             systems = source.systems()
             qrel_counts = audit.count_qrels(source.qrels)
             refusals.of_qrels(
@@ -89,12 +92,17 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
         scores = scoring.score(answers, metrics=metrics, conventions=conventions, others=others, how=config.score.udf)
         what = f"scoring {number_of(len(systems), 'system')} with {number_of(len(metrics), 'metric')}"
         with progress.stage(what):
-            scores.write.parquet(str(staging / "scores"))
+            scores.write.parquet(store.uri(staging / "scores"))
         counts = watched.counts()
-        written = spark.read.parquet(str(staging / "scores"))
+        written = spark.read.parquet(store.uri(staging / "scores"))
         refusals.of_runs(counts, source.runs, source.qrels, written, conventions, flaws=source.flaws("runs"))
         files = store.part_files(staging / "scores", under=staging)
         n_rows = sum(file["rows"] for file in files)
+        if n_rows != counts[audit.N_SCORES]:
+            raise JobError(
+                f"{counts[audit.N_SCORES]} rows were written and {n_rows} are in {staging / 'scores'}: --output must "
+                "be a folder that the driver and every executor see under the same path"
+            )
         manifest = {
             "kind": "evaluation",
             "systems": systems,
@@ -103,6 +111,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             "conventions": asdict(conventions),
             "depth": depth,
             "config": dump(config),
+            "config_hash": config_hash(config),
             "inputs": {
                 "runs": store.fingerprint(config.inputs.runs),
                 "qrels": store.fingerprint(config.inputs.qrels),
@@ -117,8 +126,9 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
 
 
 def _check_columns(metrics: Sequence[Metric], others: Sequence[str]) -> None:
-    names = {key.casefold() for key in others} | {*SCORE_KEYS, *SCORE_FACTS}
-    taken = [column_name(metric) for metric in metrics if column_name(metric) in names]
+    names = {key.casefold() for key in others}
+    columns = [column_name(metric) for metric in metrics]
+    taken = [column for column in columns if column in names or f"{column}_undefined" in names]
     if taken:
         raise UsageError(f"--queries: metrics have columns called {', '.join(taken)}; rename those of the queries")
 
@@ -126,15 +136,17 @@ def _check_columns(metrics: Sequence[Metric], others: Sequence[str]) -> None:
 class _Source:
     """The input of a scoring run as tables."""
 
-    def __init__(self, spark: SparkSession, inputs: Inputs, *, order: Literal["score", "rank"]) -> None:
+    def __init__(self, spark: SparkSession, inputs: Inputs, conventions: Conventions) -> None:
         self._spark = spark
         self._inputs = inputs
-        self._order = order
+        self._order = "rank" if conventions.ties == "rank_column" else "score"
         self._readers = {
             option: readers.READERS[readers.resolve(paths, option=option, format=inputs.format)]
             for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
         }
-        self.runs: DataFrame = self._readers["runs"].runs(spark, inputs.runs, system_from=inputs.system_from)
+        self.runs: DataFrame = self._readers["runs"].runs(
+            spark, inputs.runs, system_from=inputs.system_from, placed=rankings.looks_at_places(conventions)
+        )
         self.qrels: DataFrame = self._readers["qrels"].qrels(spark, inputs.qrels)
 
     def queries(self) -> DataFrame | None:
@@ -172,9 +184,11 @@ def check_aggregate(directory: Path, config: Config) -> tuple[dict[str, Any], st
     unit = _unit_column(manifest, chosen.unit)
     if chosen.baseline is not None and chosen.baseline not in manifest["systems"]:
         raise UsageError(unknown("system", chosen.baseline, manifest["systems"]))
-    target = directory / "aggregates" / (chosen.name or unit)
+    name_ = chosen.name or unit
+    target = directory / "aggregates" / name_
     if target.parent != directory / "aggregates" or target.name.startswith("."):
-        raise UsageError(f'--name is "{chosen.name}"; it must be a plain name')
+        raise UsageError(f'an aggregation cannot be called "{name_}"; give it a plain name with --name')
+    _conventions(manifest, config)
     return manifest, unit, target
 
 
@@ -185,7 +199,7 @@ def aggregate(
     manifest, unit, target = check_aggregate(directory, config)
     chosen = config.aggregate
     metrics = metrics_of([metric["name"] for metric in manifest["metrics"]])
-    conventions = Conventions(**manifest["conventions"])
+    conventions = _conventions(manifest, config)
     with store.publish(target, replace=True) as staging, told():
         scores = spark.read.parquet(*store.score_files(directory, manifest))
         counted = unit_sums.counted(scores, metrics=metrics, conventions=conventions)
@@ -197,13 +211,15 @@ def aggregate(
             bucketed = facts.n_units > unit_sums.MOST_UNITS
             units = unit_sums.unit_of(unit, bucketed=bucketed)
             sums = unit_sums.unit_sums(counted, metrics=metrics, exponents=exponents, unit=units)
-            if conventions.unanswered == "skip" and manifest["counts"][f"n_{UNANSWERED}"]:
-                shared = unit_sums.given_others(counted, baseline=chosen.baseline)
+            restricted = _restricted(manifest, metrics, conventions)
+            if restricted:
+                shared = unit_sums.given_others(counted, metrics=metrics, baseline=chosen.baseline)
                 sums = sums.unionByName(
                     unit_sums.unit_sums(shared, metrics=metrics, exponents=exponents, unit=units, given=True)
                 )
-            sums.write.parquet(str(staging / "unit_sums"))
-            pairs.pair_counts(counted, metrics=metrics, baseline=chosen.baseline).write.parquet(str(staging / "pairs"))
+            sums.write.parquet(store.uri(staging / "unit_sums"))
+            outcomes = pairs.pair_counts(counted, metrics=metrics, baseline=chosen.baseline)
+            outcomes.write.parquet(store.uri(staging / "pairs"))
         settings = inference.Settings(
             methods=chosen.methods,
             confidence=chosen.confidence,
@@ -211,12 +227,18 @@ def aggregate(
             seed=chosen.seed,
             baseline=chosen.baseline,
             bucketed=bucketed,
+            restricted=restricted,
         )
         with progress.stage(f"{chosen.replicates:,} bootstrap replicates"):
             files = {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")}
             tables = {part: pq.read_table(staging / part) for part in files}
             estimates, contrasts = inference.aggregate(
-                tables["unit_sums"], tables["pairs"], metrics=metrics, exponents=exponents, settings=settings
+                tables["unit_sums"],
+                tables["pairs"],
+                systems=manifest["systems"],
+                metrics=metrics,
+                exponents=exponents,
+                settings=settings,
             )
         pq.write_table(estimates, staging / "estimates.parquet")
         pq.write_table(contrasts, staging / "contrasts.parquet")
@@ -232,6 +254,30 @@ def aggregate(
         }
         store.write_manifest(staging, described)
     return described, estimates, contrasts
+
+
+def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:
+    """The conventions of the evaluation, with those that act on its values as the configuration chooses them.
+
+    Raises UsageError where it chooses others than the values were computed with.
+    """
+    chosen = config.score.conventions.model_dump(exclude_none=True)
+    computed = manifest["conventions"]
+    other = [key for key, value in chosen.items() if key not in LATE_CONVENTIONS and computed[key] != value]
+    if other:
+        raise UsageError(
+            f"the evaluation was scored with {', '.join(f'{key}: {computed[key]}' for key in other)}; "
+            f"to have {', '.join(f'{key}: {chosen[key]}' for key in other)}, score again"
+        )
+    return Conventions(**(computed | chosen))
+
+
+def _restricted(manifest: dict[str, Any], metrics: Sequence[Metric], conventions: Conventions) -> bool:
+    """Whether two systems may count different queries, so that contrasts need sums over those that both count."""
+    if not manifest["counts"][f"n_{UNANSWERED}"]:
+        return False
+    undefined_if_empty = [metric.FACTS.empty is not None and math.isnan(metric.FACTS.empty) for metric in metrics]
+    return conventions.unanswered == "skip" or any(undefined_if_empty)
 
 
 def _unit_column(manifest: dict[str, Any], unit: str | None) -> str:

@@ -32,8 +32,7 @@ def ranked(runs: DataFrame, judgments: DataFrame, *, conventions: Conventions, d
     """RUNS -> one row per (system, query) that returned something: the grades of its documents, best first.
 
     n_retrieved   documents, up to the depth
-    n_duplicates  documents that the system returned more than once: within the depth, or in all where
-                  the convention keeps one of them
+    n_duplicates  copies of documents that the system returned more than once, of those within the depth
 
     Moves every returned document once. One ranking must fit in an executor's memory. The cut to the
     depth comes after the shuffle: before it, rows in no order would be sorted twice for nothing.
@@ -63,13 +62,16 @@ def ranked(runs: DataFrame, judgments: DataFrame, *, conventions: Conventions, d
     )
 
 
+def looks_at_places(conventions: Conventions) -> bool:
+    """Whether the order of the input's rows can decide anything."""
+    return conventions.ties in ("rank_column", "input_order") or conventions.duplicates != "error"
+
+
 def needed(runs: DataFrame, conventions: Conventions) -> DataFrame:
     """RUNS without the columns that these conventions do not look at."""
-    by_rank = conventions.ties == "rank_column"
-    placed = by_rank or conventions.ties == "input_order" or conventions.duplicates in ("first", "last")
-    return runs.select(
-        "system", "query_id", "doc_id", "score", *(["rank"] if by_rank else []), *(["place"] if placed else [])
-    )
+    rank = ["rank"] if conventions.ties == "rank_column" else []
+    place = ["place"] if looks_at_places(conventions) else []
+    return runs.select("system", "query_id", "doc_id", "score", *rank, *place)
 
 
 def _order(conventions: Conventions) -> tuple[list[Column], bool]:
@@ -88,9 +90,15 @@ def _order(conventions: Conventions) -> tuple[list[Column], bool]:
 
 def _keep_one(runs: DataFrame, conventions: Conventions) -> DataFrame:
     """One row for each document of a ranking, by the convention; n_copies is how many others there were."""
-    first = {"first": F.col("place").asc(), "last": F.col("place").desc(), "best_score": F.col("score").desc()}
+    finite = F.when(~F.isnan("score") & (F.abs("score") < float("inf")), F.col("score"))
+    rank = [F.col("rank").asc()] if conventions.ties == "rank_column" else []
+    first = {
+        "first": [F.col("place").asc()],
+        "last": [F.col("place").desc()],
+        "best_score": [finite.desc(), *rank, F.col("place").asc()],
+    }
     same = Window.partitionBy("query_id", "system", "doc_id")
-    numbered = runs.withColumn("copy", F.row_number().over(same.orderBy(first[conventions.duplicates])))
+    numbered = runs.withColumn("copy", F.row_number().over(same.orderBy(*first[conventions.duplicates])))
     counted = numbered.withColumn("n_copies", F.count("*").over(same) - 1)
     return counted.where(F.col("copy") == 1)
 

@@ -52,10 +52,11 @@ def systems_of(runs: DataFrame, *, paths: Sequence[str], files: Sequence[str], b
 
     Raises DataRefused where no system can be told, a file has no row, or one name is in two files.
     """
-    seen = runs.select("system", "file").distinct().collect()
+    named = F.coalesce(F.trim("system") != "", F.lit(False)).alias("named")
+    seen = runs.select("system", "file").distinct().select("system", "file", named).collect()
     places: dict[str, list[str]] = {}
     for row in seen:
-        if row.system is not None and row.system.strip():
+        if row.named:
             places.setdefault(row.system, []).append(address(row.file or ""))
     if not places:
         found = _list(flaws() or [f"there is none in {', '.join(paths)}"])

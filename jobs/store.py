@@ -10,6 +10,7 @@ A crash leaves a hidden `.NAME.….unfinished` directory that no reader looks at
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -21,7 +22,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
+from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,6 +32,7 @@ from jobs.errors import DataRefused, UsageError
 MANIFEST = "manifest.json"
 FORMAT = 1
 """Version of the manifest's layout."""
+KINDS = ("evaluation", "aggregate")
 NEEDED = ("systems", "metrics", "query_columns", "conventions", "counts", "files")
 """What aggregation reads of an evaluation's manifest."""
 
@@ -50,10 +52,24 @@ def check_free(target: Path, *, replace: bool) -> None:
         return
     if not replace:
         raise UsageError(f"{target} exists; choose another --output, or replace it with --force")
-    if not target.is_dir() or (any(target.iterdir()) and not (target / MANIFEST).is_file()):
+    if not target.is_dir() or (any(target.iterdir()) and not _is_ours(target)):
         raise UsageError(
             f"{target} exists and is no evaluation, and --force replaces nothing else; choose another name"
         )
+
+
+def _is_ours(directory: Path) -> bool:
+    """Whether a job of ours wrote this directory: other programs have files called manifest.json too."""
+    try:
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("kind") in KINDS and "format" in manifest
+
+
+def uri(path: Path) -> str:
+    """The path as Spark must be told it, whose default file system may be another one."""
+    return f"file:{path.resolve()}"
 
 
 @contextmanager
@@ -76,6 +92,7 @@ def publish(target: Path, *, replace: bool) -> Iterator[Path]:
         raise UsageError(f"{target} cannot be written: {error.strerror}; choose another place") from None
     try:
         yield staging
+        check_free(target, replace=replace)  # it may have appeared since
         if target.exists():
             target.rename(aside)
         staging.rename(target)
@@ -148,17 +165,16 @@ def score_files(directory: Path, manifest: Mapping[str, Any]) -> list[str]:
             raise DataRefused(f"{path} is damaged ({error}); score again") from None
         if found.num_rows != file["rows"] or not columns <= set(found.schema.names):
             raise DataRefused(f"{path} does not have the rows and columns that the manifest names; score again")
-    return [str(directory / file["path"]) for file in manifest["files"]]
+    return [uri(directory / file["path"]) for file in manifest["files"]]
 
 
 def fingerprint(paths: Sequence[str]) -> list[dict[str, Any]]:
     """What tells inputs apart: paths; for local ones also files, bytes, and a hash of names, sizes and times."""
     found = []
     for path in paths:
-        files = (
-            sorted(file for file in Path(path).rglob("*") if file.is_file()) if Path(path).is_dir() else [Path(path)]
-        )
-        files = [file for file in files if file.is_file()]
+        matches = [Path(match) for match in sorted(glob.glob(unquote(path.removeprefix("file:"))))]
+        inside = [file for match in matches for file in (sorted(match.rglob("*")) if match.is_dir() else [match])]
+        files = [file for file in inside if file.is_file()]
         facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
         described = {"files": len(facts), "bytes": sum(size for _, size, _ in facts), "sha256_of_listing": digest}

@@ -1,6 +1,7 @@
 """The columns of every table, written once.
 
-    RUNS       system, query_id, doc_id, score, rank, place        one document that one system returned
+    RUNS       system, query_id, doc_id, score, rank, place        one document that one system returned;
+               score and rank null where there is none that can be read, place the row's place in the input
     QRELS      query_id, doc_id, relevance                         one judgment
     QUERIES    query_id, then cluster, segment and weight columns  what is known of a query
     RANKINGS   one system's answer to one query: `RANKING_COLUMNS`
@@ -15,10 +16,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-RUN_COLUMNS = ("system", "query_id", "doc_id", "score", "rank", "place")
-"""score double and rank int, null where the source has none or none that can be read; place orders the
-rows of the input (file, block, row)."""
-QREL_COLUMNS = ("query_id", "doc_id", "relevance")
 RANKING_COLUMNS = (
     "system",
     "query_id",

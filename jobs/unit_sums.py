@@ -79,14 +79,19 @@ def limbs(value: Column, *, exponent: int) -> tuple[Column, Column]:
     return high, F.rint((scaled - high) * 2.0**LIMB_BITS).cast("long")
 
 
-def given_others(counted: DataFrame, *, baseline: str | None) -> DataFrame:
+def given_others(counted: DataFrame, *, metrics: Sequence[Metric], baseline: str | None) -> DataFrame:
     """Counted SCORES once for each other system that counts the query too, named in the column given.
 
-    For contrasts under ``unanswered: skip``, where two systems may count different queries. With a
-    baseline only pairs with it. Moves the keys of SCORES and each row once.
+    A value is null where the other system's is: for contrasts of systems that may count different queries.
+    With a baseline only pairs with it. Moves SCORES twice.
     """
-    others = counted.select("query_id", F.col("system").alias("given"))
+    columns = [column_name(metric) for metric in metrics]
+    theirs = [F.col(column).alias(f"{column}_given") for column in columns]
+    others = counted.select("query_id", F.col("system").alias("given"), *theirs)
     pairs = counted.join(others, on="query_id", how="inner").where(F.col("system") != F.col("given"))
+    pairs = pairs.withColumns(
+        {column: F.when(F.col(f"{column}_given").isNotNull(), F.col(column)) for column in columns}
+    )
     if baseline is not None:
         pairs = pairs.where((F.col("system") == baseline) | (F.col("given") == baseline))
     return pairs

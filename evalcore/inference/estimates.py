@@ -50,7 +50,8 @@ class Contrast:
         p_value   two-sided, t = delta / standard_error with n_units - 1 degrees of freedom
         effect_size = delta / standard deviation of the units' deltas = delta / (standard_error sqrt(n_units))
 
-    p_value is 1 if no delta differs from 0, never 0, and NaN for less than 2 units. effect_size is NaN for
+    p_value is 1 if no delta differs from 0, never 0, and NaN for less than 2 units. Where all units have the
+    same delta, which leaves no error to divide by, it is 2**(1 - n_units), that of sign flips. effect_size is NaN for
     a standard error of 0. n_queries are those that both sides count. Flags as in Estimate, with
     `insufficient` for fewer than 10 units whose delta differs from 0.
     """
@@ -157,8 +158,9 @@ def _p_value(pair: Statistic) -> float:
         return math.nan
     if error == 0 and abs(pair.estimate) <= pair.resolution:
         return 1.0
-    t = abs(pair.estimate) / error if error > 0 else math.inf
-    return max(2 * student_t_cdf(-t, pair.n_units - 1), math.ulp(0.0))
+    if error == 0:
+        return max(2.0 ** (1 - pair.n_units), math.ulp(0.0))
+    return max(2 * student_t_cdf(-abs(pair.estimate) / error, pair.n_units - 1), math.ulp(0.0))
 
 
 def _flags(statistic: Statistic, *, uninformative: float) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class Metric(Protocol):
         """(n_rankings,), NaN where undefined."""
 
 
+UNBOUNDED = math.inf
 DEEPEST_CUTOFF = 2**31 - 1
 
 

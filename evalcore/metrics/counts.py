@@ -8,11 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from evalcore.arrays import FloatArray
-from evalcore.metrics.base import Facts, check_cutoff, check_grade
+from evalcore.metrics.base import UNBOUNDED, Facts, check_cutoff, check_grade
 from evalcore.metrics.top_k import ratio
 from evalcore.rankings import Hits, JudgedRankings
-
-UNBOUNDED = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

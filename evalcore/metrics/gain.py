@@ -10,7 +10,7 @@ import numpy as np
 
 from evalcore.arrays import FloatArray
 from evalcore.errors import MetricNameError
-from evalcore.metrics.base import Facts, check_cutoff
+from evalcore.metrics.base import UNBOUNDED, Facts, check_cutoff
 from evalcore.metrics.discounts import LOG2, Discount
 from evalcore.metrics.gains import LINEAR, Gain
 from evalcore.metrics.top_k import ratio
@@ -18,7 +18,6 @@ from evalcore.rankings import Grades, Hits, JudgedRankings
 from evalcore.segments import segment_sum, sort_segments
 
 NO_DISCOUNT = Discount("none")
-UNBOUNDED = float("inf")
 ROUNDING = 1e-12
 
 

@@ -80,5 +80,3 @@ class Gain:
 
 
 LINEAR = Gain("linear")
-EXP2 = Gain("exp2")
-BINARY = Gain("binary")

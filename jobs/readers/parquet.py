@@ -11,6 +11,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from jobs.errors import DataRefused, UsageError, address
+from jobs.readers.paths import located
+from jobs.readers.places import place
 
 ID = (T.StringType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
 NUMBER = (T.DoubleType, T.FloatType, T.DecimalType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
@@ -21,14 +23,14 @@ QRELS: Mapping[str, tuple[type[T.DataType], ...]] = {"query_id": ID, "doc_id": I
 def read(spark: SparkSession, paths: Sequence[str], *, option: str) -> DataFrame:
     """The columns as they are.  Raises DataRefused where there is no Parquet file, or an empty one."""
     try:
-        return spark.read.parquet(*paths)
+        return spark.read.parquet(*located(paths))
     except AnalysisException as error:
         if error.getCondition() != "UNABLE_TO_INFER_SCHEMA":
             raise
         raise DataRefused(f"--{option}: no Parquet file in {', '.join(paths)}, or an empty one") from None
 
 
-def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> DataFrame:
+def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str, placed: bool) -> DataFrame:
     """RUNS, with a null column `file` beside: one system's rows may be spread over many files."""
     if system_from != "tag":
         raise UsageError("--system-from file is for TREC files; Parquet runs name their system in the column system")
@@ -42,7 +44,7 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> Data
         *(F.col(key).cast("string").alias(key) for key in ("system", "query_id", "doc_id")),
         (F.col("score").cast("double") if "score" in frame.columns else F.lit(None).cast("double")).alias("score"),
         (_rank() if ranked else F.lit(None).cast("int")).alias("rank"),
-        F.struct("_metadata.file_path", "_metadata.file_block_start", F.monotonically_increasing_id()).alias("place"),
+        place(wanted=placed),
         F.lit(None).cast("string").alias("file"),
     )
 

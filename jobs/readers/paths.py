@@ -20,6 +20,11 @@ def is_local(path: str) -> bool:
     return urlparse(path).scheme in ("", "file")
 
 
+def located(paths: Sequence[str]) -> list[str]:
+    """The paths as Spark must be told them: it has a working folder and a default file system of its own."""
+    return [f"file:{Path(path).absolute()}" if not urlparse(path).scheme else path for path in paths]
+
+
 def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
     """The one format of these paths.
 
@@ -53,6 +58,10 @@ def _problem(path: str) -> str | None:
         is_pattern = glob.has_magic(path)
         return f"nothing matches {path}" if is_pattern else f"no such file or folder: {path}"
     for file in map(Path, matches):
+        if file.name.startswith(("_", ".")):
+            return f"{file}: Spark passes over names that begin with _ or .; rename it"
+        if nested := [inner for inner in file.glob("[!_.]*") if inner.is_dir() and "=" not in inner.name]:
+            return f"Spark would pass over {nested[0]}, a folder in a folder; name each folder that holds files"
         try:
             if file.suffix != ".gz" and _begins(file, GZIP):
                 return f"{file} is compressed; Spark knows that by the name, so call it {file.name}.gz"

@@ -1,4 +1,4 @@
-"""Where in a text file a line is."""
+"""Where in a file a row is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from jobs.errors import address
+
+
+def place(*, wanted: bool) -> Column:
+    """The column `place` of RUNS, which orders the rows of the input; null if not wanted, since it costs."""
+    where = F.struct("_metadata.file_path", "_metadata.file_block_start", F.monotonically_increasing_id())
+    return (where if wanted else F.lit(None)).alias("place")
 
 
 def first_flawed(lines: DataFrame, flawed: Column, *columns: Column) -> list[tuple[str, Row]]:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from jobs.errors import UsageError
 from jobs.readers.parquet import ID, read
-from jobs.readers.paths import resolve
+from jobs.readers.paths import located, resolve
 from jobs.readers.places import first_flawed
 from jobs.tables import RESERVED
 
@@ -39,7 +39,7 @@ def queries(spark: SparkSession, path: str) -> DataFrame:
         _check(header, path)
         schema = ", ".join(f"`{key}` STRING" for key in (*header, UNREAD))
         # enforceSchema: every file of a folder must have this header
-        frame = spark.read.schema(schema).csv(path, header=True, enforceSchema=False, **PERMISSIVE)
+        frame = spark.read.schema(schema).csv(located([path]), header=True, enforceSchema=False, **PERMISSIVE)
         query_id = F.when(F.col(UNREAD).isNull(), F.col("query_id"))
     others = [F.col(f"`{key}`") for key in frame.columns if key not in ("query_id", UNREAD)]
     return frame.select(query_id.alias("query_id"), *others)
@@ -51,7 +51,7 @@ def flaws_of_queries(spark: SparkSession, path: str) -> list[str]:
         return []
     header = _header(spark, path)
     schema = ", ".join(f"`{key}` STRING" for key in (*header, UNREAD))
-    lines = spark.read.text(path).select("value", "_metadata")
+    lines = spark.read.text(located([path])).select("value", "_metadata")
     unread = F.from_csv("value", schema, PERMISSIVE)[UNREAD].isNotNull() & (F.trim("value") != "")
     return [f"{place}: not the {len(header)} columns of the header" for place, _ in first_flawed(lines, unread)]
 
@@ -61,7 +61,7 @@ def _is_parquet(path: str) -> bool:
 
 
 def _header(spark: SparkSession, path: str) -> list[str]:
-    first = spark.read.csv(path, header=False).head()
+    first = spark.read.csv(located([path]), header=False).head()
     return [cell or "" for cell in first] if first is not None else []
 
 

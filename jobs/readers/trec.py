@@ -16,10 +16,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.errors import number_of
-from jobs.readers.places import first_flawed
+from jobs.readers.paths import located
+from jobs.readers.places import first_flawed, place
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-NOT_FINITE = r"(?i)^[+-]?(nan|inf|infinity)$"
+INFINITE = r"(?i)^[+-]?(inf|infinity)$"
+NAN = r"(?i)^[+-]?nan$"
 COLUMNS = {
     "runs": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iteration", "document", "relevance"),
@@ -27,7 +29,7 @@ COLUMNS = {
 NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
 
 
-def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> DataFrame:
+def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str, placed: bool) -> DataFrame:
     """RUNS, with the column `file` beside.  A line that cannot be read has a null system, query and document."""
     field = _fields(spark, paths, kind="runs")
     tag = field.items[5] if system_from == "tag" else _stem(F.col("_metadata.file_path"))
@@ -37,7 +39,7 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str) -> Data
         F.when(field.whole, field.items[2]).alias("doc_id"),
         F.when(field.whole, _number(field.items[4])).alias("score"),
         F.when(field.whole, _whole_number(field.items[3])).alias("rank"),
-        F.struct("_metadata.file_path", "_metadata.file_block_start", F.monotonically_increasing_id()).alias("place"),
+        place(wanted=placed),
         F.col("_metadata.file_path").alias("file"),
     )
 
@@ -54,7 +56,7 @@ def qrels(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 def files(spark: SparkSession, paths: Sequence[str]) -> list[str]:
     """The files of these paths; each must hold a run."""
-    return list(spark.read.text(list(paths)).inputFiles())
+    return list(spark.read.text(located(paths)).inputFiles())
 
 
 def flaws(
@@ -71,13 +73,23 @@ def flaws(
     usable = value.isNotNull() & (F.lit(number != "relevance") | (F.abs(value) < float("inf")))
     flawed = ~field.passed_over & (~field.whole | ~usable)
     found = []
-    for place, row in first_flawed(field.frame, flawed, field.n_items.alias("n_items"), text.alias("number")):
-        if row.n_items < len(columns) or (kind == "qrels" and row.n_items > len(columns)):
+    shown = (
+        field.n_items.alias("n_items"),
+        field.decoded.alias("decoded"),
+        text.alias("number"),
+        field.items[3].alias("rank"),
+    )
+    for where, row in first_flawed(field.frame, flawed, *shown):
+        if not row.decoded:
+            found.append(f"{where}: bytes that are not UTF-8")
+        elif row.n_items < len(columns) or (kind == "qrels" and row.n_items > len(columns)):
             found.append(
-                f'{place}: {number_of(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"'
+                f'{where}: {number_of(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"'
             )
+        elif row.n_items > len(columns) and not (row["rank"] or "").lstrip("+-").isdigit():
+            found.append(f'{where}: {row.n_items} columns, and the rank is "{row["rank"]}"; is there a space in an id?')
         else:
-            found.append(f'{place}: {number} is "{row.number}", which is not {NUMBERS[number]}')
+            found.append(f'{where}: {number} is "{row.number}", which is not {NUMBERS[number]}')
     return found
 
 
@@ -91,11 +103,17 @@ class _Fields:
         self.items = [F.get("words", F.lit(index)) for index in range(n_columns)]
         self.n_items = F.size("words")
         self.passed_over = F.col("line").startswith("#") | (F.col("line") == "")
-        self.whole = (self.n_items >= n_columns) if more else (self.n_items == n_columns)
+        # splitting puts U+FFFD for bytes that are not UTF-8, and would make one id of several
+        self.decoded = ~self.items[0].contains("\ufffd") & ~self.items[2].contains("\ufffd")
+        # words after the tag are passed over, but a space inside a document's id would look like them
+        exact = self.n_items == n_columns
+        self.whole = self.decoded & (
+            exact | ((self.n_items > n_columns) & _whole_number(self.items[3]).isNotNull()) if more else exact
+        )
 
 
 def _fields(spark: SparkSession, paths: Sequence[str], *, kind: str, keep_all: bool = False) -> _Fields:
-    lines = spark.read.text(list(paths)).select("value", "_metadata")
+    lines = spark.read.text(located(paths)).select("value", "_metadata")
     field = _Fields(lines, n_columns=len(COLUMNS[kind]), more=kind == "runs")
     if not keep_all:
         field.frame = field.frame.where(~field.passed_over)
@@ -104,7 +122,8 @@ def _fields(spark: SparkSession, paths: Sequence[str], *, kind: str, keep_all: b
 
 def _number(text: Column) -> Column:
     """The number that a text is, null if it is none. Spark alone would also take `1.0d` and `1f`."""
-    return F.when(text.rlike(NUMBER) | text.rlike(NOT_FINITE), text.cast("double"))
+    number = F.when(text.rlike(NUMBER) | text.rlike(INFINITE), text.cast("double"))
+    return F.coalesce(number, F.when(text.rlike(NAN), float("nan")))
 
 
 def _whole_number(text: Column) -> Column:
@@ -113,5 +132,5 @@ def _whole_number(text: Column) -> Column:
 
 def _stem(path: Column) -> Column:
     """The name of a file without folder, .gz and one further ending for a run."""
-    name = F.url_decode(F.element_at(F.split(path, "/"), -1))
+    name = F.url_decode(F.regexp_replace(F.element_at(F.split(path, "/"), -1), r"\+", "%2B"))
     return F.regexp_replace(F.regexp_replace(name, r"\.gz$", ""), r"\.(txt|run|trec|res|results)$", "")

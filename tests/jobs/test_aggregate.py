@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jobs import store, unit_sums
-from tests.support.evaluations import aggregate, score, write_trec
+from jobs import pipeline, store, unit_sums
+from jobs.config_file import load
+from jobs.errors import UsageError
+from tests.support.evaluations import QUIET, aggregate, score, write_trec
 
 
 def rows_of(table, **wanted):
@@ -221,3 +223,59 @@ def test_an_aggregation_names_its_files_and_can_be_made_again(spark, scored):
         "manifest.json", "unit_sums", "pairs", "estimates.parquet", "contrasts.parquet"
     }  # fmt: skip
     assert not list(scored.rglob("*.unfinished"))
+
+
+def test_under_skip_systems_that_share_no_query_cannot_be_told_apart(spark, tmp_path):
+    runs = {"A": [f"q{n} d1 1" for n in range(20)], "B": [f"q{n} dx 1" for n in range(20, 40)], "C": ["q99 d1 1"]}
+    settings = write_trec(tmp_path, runs=runs, qrels=[f"q{n} d1 1" for n in range(40)])
+    score(spark, tmp_path / "out", "RR", {**settings, "score.preset": "trec_eval"})
+    estimates, contrasts = aggregate(spark, tmp_path / "out", unit="query_id", methods=["t"], baseline="C")
+    assert [(row["system"], row["estimate"], row["n_queries"]) for row in estimates.to_pylist()] == [
+        ("A", 1.0, 20), ("B", 0.0, 20), ("C", None, 0)
+    ]  # fmt: skip
+    _, contrasts = aggregate(spark, tmp_path / "out", unit="query_id", methods=["t"])
+    assert [(row["delta"], row["n_queries"], row["verdict"]) for row in contrasts.to_pylist()] == [
+        (None, 0, "inconclusive")
+    ] * 3
+
+
+def test_a_metric_without_a_value_for_empty_rankings_is_contrasted_where_both_have_one(spark, tmp_path):
+    runs = {"A": [f"q{n} d1 1" for n in range(10)], "B": [f"q{n} {'d1' if n < 10 else 'dx'} 1" for n in range(40)]}
+    settings = write_trec(tmp_path, runs=runs, qrels=[f"q{n} d1 1" for n in range(40)])
+    score(spark, tmp_path / "out", "Judged@1,RR", settings)
+    _, contrasts = aggregate(spark, tmp_path / "out", unit="query_id", methods=["t"])
+    row = rows_of(contrasts, metric="Judged@1")[0]
+    assert (row["delta"], row["n_queries"], row["ties"], row["verdict"]) == (0.0, 10, 10, "equivalent")
+    row = rows_of(contrasts, metric="RR")[0]
+    assert (row["delta"], row["n_queries"]) == (0.0, 40)
+
+
+def test_few_units_that_differ_give_no_verdict(spark, tmp_path):
+    settings = write_trec(
+        tmp_path, runs={"A": ["q1 dx 1", "q2 dx 1"], "B": ["q1 d1 1", "q2 d1 1"]}, qrels=["q1 d1 1", "q2 d1 1"]
+    )
+    score(spark, tmp_path / "out", "RR", settings)
+    _, contrasts = aggregate(spark, tmp_path / "out", unit="query_id", methods=["t"])
+    row = contrasts.to_pylist()[0]
+    assert (row["delta"], row["p_value"], row["verdict"]) == (1.0, 0.5, "inconclusive")
+    assert "insufficient" in row["flags"]
+
+
+def test_a_sum_is_the_exact_sum(spark, tmp_path):
+    settings = write_trec(
+        tmp_path, runs={"A": [f"q{n} d{n} 1" for n in range(49)]}, qrels=[f"q{n} d0 1" for n in range(49)]
+    )
+    score(spark, tmp_path / "out", "NumRelRet", settings)
+    estimates, _ = aggregate(spark, tmp_path / "out", unit="query_id", methods=["t"])
+    assert estimates.to_pylist()[0]["estimate"] == 1.0
+
+
+def test_conventions_that_act_on_values_can_be_chosen_again(spark, tmp_path):
+    settings = write_trec(tmp_path, runs={"A": ["q1 d1 1", "q2 d1 1"]}, qrels=["q1 d1 1", "q2 d1 0"])
+    score(spark, tmp_path / "out", "AP", settings)
+    flags = {"aggregate.unit": "query_id", "score.conventions.no_relevant": "skip"}
+    _, estimates, _ = pipeline.aggregate(spark, tmp_path / "out", load(None, flags=flags), QUIET)
+    assert (estimates.to_pylist()[0]["estimate"], estimates.to_pylist()[0]["n_queries"]) == (1.0, 1)
+    flags["score.conventions.ties"] = "doc_id_asc"
+    with pytest.raises(UsageError, match="scored with ties: doc_id_desc"):
+        pipeline.aggregate(spark, tmp_path / "out", load(None, flags=flags), QUIET)

@@ -10,6 +10,7 @@ import pytest
 
 from evalcore import JudgedRankings, column_name, parse_list
 from jobs import store
+from jobs.errors import DataRefused, UsageError
 from tests.support import reference
 from tests.support.evaluations import digest, score, scores_of, write_trec
 from tests.support.tables import assert_same_table
@@ -252,3 +253,71 @@ def test_the_manifest_tells_files_rows_metrics_and_conventions(spark, tmp_path):
     assert manifest["conventions"]["ties"] == "doc_id_desc"
     assert sum(file["rows"] for file in manifest["files"]) == len(scores_of(tmp_path / "out")) == 1
     assert manifest["versions"].keys() == {"evaljob", "numpy", "pyarrow", "pyspark"}
+
+
+def test_a_score_that_is_not_finite_is_never_the_best_of_duplicates(spark, tmp_path):
+    settings = write_trec(tmp_path, runs={"A": ["q r 9", "q r nan", "q r inf", "q b 5"]}, qrels=["q r 1"])
+    settings |= {"score.conventions.duplicates": "best_score", "score.conventions.non_finite_score": "last"}
+    assert score(spark, tmp_path / "out", "RR", settings)[0]["rr"] == 1.0
+
+
+def test_a_plus_in_the_name_of_a_file_stays(spark, tmp_path):
+    settings = write_trec(tmp_path, runs={"bm25+rm3 b": ["q r 9"]}, qrels=["q r 1"])
+    (tmp_path / "bm25+rm3 b.run").write_text("q Q0 r 1 9 x\n")
+    assert score(spark, tmp_path / "out", "RR", {**settings, "inputs.system_from": "file"})[0]["system"] == "bm25+rm3 b"
+
+
+def test_every_spelling_of_nan_is_not_finite(spark, tmp_path):
+    settings = write_trec(tmp_path, runs={"A": ["q r -5", "q a -nan", "q b +NaN"]}, qrels=["q r 1"])
+    assert (
+        score(spark, tmp_path / "out", "RR", {**settings, "score.conventions.non_finite_score": "last"})[0]["rr"] == 1
+    )
+
+
+def test_paths_are_those_of_the_caller_whatever_folder_the_jvm_works_in(spark, tmp_path, monkeypatch):
+    write_trec(tmp_path, runs={"A": ["q r 1"]}, qrels=["q r 1"])
+    monkeypatch.chdir(tmp_path)
+    settings = {"inputs.runs": ["*.run"], "inputs.qrels": ["qrels.txt"]}
+    assert score(spark, tmp_path / "out", "RR", settings)[0]["rr"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"q Q0 my doc 1 9 A", r'line 2: 7 columns, and the rank is "doc"; is there a space in an id'),
+        (b"q Q0 caf\xe9 1 9 A", r"line 2: bytes that are not UTF-8"),
+    ],
+)
+def test_a_line_that_would_be_another_document_is_refused(spark, tmp_path, line, message):
+    settings = write_trec(tmp_path, runs={"A": ["q r 1"]}, qrels=["q r 1"])
+    (tmp_path / "A.run").write_bytes(b"q Q0 r 1 1 A\n" + line + b"\n")
+    with pytest.raises(DataRefused, match=message):
+        score(spark, tmp_path / "out", "RR", settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("_b.run", "names that begin with _"), ("more/b.run", "a folder in a folder")]
+)
+def test_a_file_that_spark_would_pass_over_is_refused(spark, tmp_path, name, message):
+    settings = write_trec(tmp_path / "in", runs={"A": ["q r 1"]}, qrels=["q r 1"])
+    hidden = tmp_path / "in" / name
+    hidden.parent.mkdir(exist_ok=True)
+    hidden.write_text("q Q0 r 1 1 B\n")
+    given = [str(hidden)] if name.startswith("_") else [str(tmp_path / "in")]
+    with pytest.raises(UsageError, match=message):
+        score(spark, tmp_path / "out", "RR", {**settings, "inputs.runs": given})
+
+
+def test_what_appeared_meanwhile_or_is_of_another_program_is_not_replaced(tmp_path):
+    publishing = store.publish(tmp_path / "mine", replace=False)
+    publishing.__enter__()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+    with pytest.raises(UsageError, match="exists"):
+        publishing.__exit__(None, None, None)
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "manifest.json").write_text('{"metadata": {}}')
+    with pytest.raises(UsageError, match="no evaluation"), store.publish(tmp_path / "other", replace=True):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "other"]
