@@ -13,11 +13,11 @@ No files, no clock, no Spark, no logging: arrays in, arrays out.
 
 from evalcore.conventions import PRESETS, Conventions, preset
 from evalcore.errors import ConventionError, DataError, EvalcoreError, MetricNameError
-from evalcore.metrics import METRICS, Metric, column_name, name, parse, parse_list
+from evalcore.metrics import METRICS, Metric, column_name, name, parameters, parse, parse_list
 from evalcore.ordering import rank_order
 from evalcore.rankings import Grades, JudgedRankings
 
 __all__ = [
     "METRICS", "PRESETS", "ConventionError", "Conventions", "DataError", "EvalcoreError", "Grades", "JudgedRankings",
-    "Metric", "MetricNameError", "column_name", "name", "parse", "parse_list", "preset", "rank_order",
+    "Metric", "MetricNameError", "column_name", "name", "parameters", "parse", "parse_list", "preset", "rank_order",
 ]  # fmt: skip

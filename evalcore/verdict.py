@@ -10,7 +10,7 @@ Verdict: TypeAlias = Literal["improved", "regressed", "equivalent", "inconclusiv
 
 
 def default_margin(baseline_estimate: float) -> float:
-    """The smallest delta that matters unless the configuration says otherwise, in the metric's unit.
+    """The smallest delta that matters where nobody says otherwise, in the metric's unit.
 
         0.5 % of |baseline|, at least 0.0005
 

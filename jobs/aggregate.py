@@ -204,13 +204,15 @@ def _contrast_rows(
     }
     rows = []
     for method, (low, high) in contrast.intervals.items():
-        verdict = verdict_of_interval(
-            low * scale,
-            high * scale,
-            margin=margin,
-            higher_is_better=metric.FACTS.higher_is_better,
-            sufficient="insufficient" not in contrast.flags or contrast.p_value == 1,
-        )
+        verdict = None  # of a metric that has no better direction
+        if (higher_is_better := metric.FACTS.higher_is_better) is not None:
+            verdict = verdict_of_interval(
+                low * scale,
+                high * scale,
+                margin=margin,
+                higher_is_better=higher_is_better,
+                sufficient="insufficient" not in contrast.flags or contrast.p_value == 1,
+            )
         rows.append(
             {**shared, "method": method, "low": _value(low * scale), "high": _value(high * scale), "verdict": verdict}
         )

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evalcore import METRICS, name, parse
+from evalcore import METRICS, name, parameters, parse
 from jobs.config import Config
 from jobs.errors import number_of
 from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
@@ -64,7 +64,12 @@ def _show_table(out: Console, title: str, cells: Sequence[Mapping[str, str | Tex
         table.add_row(*(row[header] for header in kept))
     out.print(title, style="bold", soft_wrap=True)
     out.width = max(needed, width := out.width)
-    out.print(table)
+    if out.is_terminal:
+        out.print(table)
+    else:  # a file has no use for the spaces that fill lines up
+        with out.capture() as shown:
+            out.print(table)
+        out.out("\n".join(line.rstrip() for line in shown.get().splitlines()))
     out.width = width
 
 
@@ -96,8 +101,9 @@ def show_score(output: str, manifest: Mapping[str, Any]) -> None:
 
 
 def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts: pa.Table) -> None:
-    """ESTIMATES and CONTRASTS with one interval method: the first that was asked for."""
+    """ESTIMATES and CONTRASTS with one interval method, the first that was asked for, and what they mean."""
     out = _console()
+    seen: set[str] = set()
     chosen = described["config"]
     kind = f"{chosen['confidence'] * 100:g} % {chosen['methods'][0]} intervals"
     units = f"unit {described['unit']} ({described['n_units']:,}{', in buckets' if described['bucketed'] else ''})"
@@ -111,20 +117,34 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
         rows = [row for row in table.to_pylist() if row["method"] == chosen["methods"][0]]
         if not rows:
             continue
+        seen.update(flag for row in rows for flag in row["flags"])
         _show_table(out, title, [{header: show(row) for header, show in columns.items()} for row in rows[:MOST_ROWS]])
         if len(rows) > MOST_ROWS:
-            out.print(f"… and {len(rows) - MOST_ROWS} more rows; the Parquet files hold all of them")
+            out.print(f"… and {len(rows) - MOST_ROWS} more rows in the files")
         out.print()
+    if any(estimates["n_undefined"].to_pylist()):
+        convention = described["conventions"]["no_relevant"]
+        out.print(f"undefined: for want of a relevant document, and then no_relevant: {convention}; else left out.")
+    if contrasts.num_rows:
+        out.print(
+            "p: two-sided t test; adjusted: Holm, over the contrasts of a metric; verdict: the interval against 0,"
+        )
+        out.print("and, to be equivalent, inside a margin of 0.5 % of the baseline, at least 0.0005.")
+    for flag in FLAGS:
+        if flag in seen:
+            out.print(f"{flag}: {FLAGS[flag]}")
+    methods = ", ".join(chosen["methods"])
+    out.print(f"All columns, and a row for each of {methods}: {described['directory']}/*.parquet")
 
 
 def _interval(row: Mapping[str, Any], *, sign: str = "") -> str:
-    return f"{_number(row['low'], sign=sign)} to {_number(row['high'], sign=sign)}"
+    return f"{_value(row, 'low', sign=sign)} to {_value(row, 'high', sign=sign)}"
 
 
 ESTIMATE_COLUMNS: dict[str, Callable[[Mapping[str, Any]], str | Text]] = {
     "metric": lambda row: row["metric"],
     "system": lambda row: row["system"],
-    "estimate": lambda row: _number(row["estimate"]),
+    "estimate": lambda row: _value(row, "estimate"),
     "interval": _interval,
     "queries": lambda row: f"{row['n_queries']:,}",
     "undefined": lambda row: f"{row['n_undefined']:,}" if row["n_undefined"] else "",
@@ -134,11 +154,12 @@ CONTRAST_COLUMNS: dict[str, Callable[[Mapping[str, Any]], str | Text]] = {
     "metric": lambda row: row["metric"],
     "candidate": lambda row: row["candidate"],
     "baseline": lambda row: row["baseline"],
-    "delta": lambda row: _number(row["delta"], sign="+"),
+    "delta": lambda row: _value(row, "delta", sign="+"),
     "interval": lambda row: _interval(row, sign="+"),
     "p": lambda row: _p(row["p_value"]),
+    "adjusted": lambda row: _p(row["p_adjusted"]),
     "win/tie/loss": lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
-    "verdict": lambda row: Text(row["verdict"], style=STYLES[row["verdict"]]),
+    "verdict": lambda row: Text(row["verdict"] or "", style=STYLES.get(row["verdict"], "")),
     "flags": lambda row: ", ".join(row["flags"]),
 }
 """Each column and what it shows of a row."""
@@ -146,13 +167,21 @@ LEFT = {"metric", "system", "candidate", "baseline", "verdict", "flags", "name",
 TEXTS = {"flags", "what it is"}
 FOLDED = 24
 """Least width of a column of texts."""
-EXPENDABLE = ("win/tie/loss", "p", "undefined")
+EXPENDABLE = ("win/tie/loss", "p", "adjusted", "undefined")
+FLAGS = {
+    "one_unit": "fewer than 2 units: no interval",
+    "degenerate": "all units are alike: the interval has no width",
+    "insufficient": "fewer than 10 units tell anything: no verdict",
+    "few_clusters": "fewer than 10 effective units: intervals are too narrow",
+    "bucketed": "units share 4,096 buckets, which adds about 1 % of noise to a standard error",
+}
 
 
-def _number(value: float | None, *, sign: str = "") -> str:
+def _value(row: Mapping[str, Any], key: str, *, sign: str = "") -> str:
+    value = row[key]
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:{sign},.0f}" if abs(value) >= 1000 else f"{value:{sign}.4f}"
+    return f"{value:{sign},.0f}" if row["statistic"] == "sum" or abs(value) >= 1000 else f"{value:{sign}.4f}"
 
 
 def _p(value: float | None) -> str:
@@ -172,6 +201,8 @@ def show_metrics(wanted: str | None) -> None:
                 out.print(f"{paragraph}\n", soft_wrap=True)
             elif not paragraph.startswith(">>>"):
                 out.print(" ".join(paragraph.splitlines()) + "\n")
+        defaults = [f"{key}={value}" for key, value in parameters(metric()).items()]
+        out.print(f"Parameters with their defaults: {', '.join(defaults) or 'none'}.")
         return
     _show_table(out, "Metrics", [{"name": family, "what it is": told} for family, told in catalogue()])
     out.print("Each takes a cutoff (nDCG@10) where that makes sense, and parameters in brackets: P(rel=2)@5,")

@@ -253,7 +253,7 @@ def aggregate(
             "files": files,
         }
         store.write_manifest(staging, described)
-    return described, estimates, contrasts
+    return {**described, "directory": str(target)}, estimates, contrasts
 
 
 def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:
@@ -288,7 +288,12 @@ def _unit_column(manifest: dict[str, Any], unit: str | None) -> str:
             f"independent, or the column of what they share. Known: {', '.join(known)}."
         )
     if unit not in known:
-        raise UsageError(unknown("unit", unit, known))
+        if len(known) > 1:
+            raise UsageError(unknown("unit", unit, known))
+        raise UsageError(
+            f'the evaluation knows no "{unit}" of its queries; score again with --queries FILE, a table with '
+            f"query_id and {unit}"
+        )
     return unit
 
 

@@ -38,6 +38,8 @@ LOCAL: dict[str, Any] = {
     "spark.log.level": "OFF",  # what goes wrong reaches the caller as an exception, and is told once
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    # an eighth less time than with the defaults, measured over both jobs on 4 million rows
+    "spark.driver.extraJavaOptions": "-XX:+IgnoreUnrecognizedVMOptions -XX:+UseParallelGC -XX:+UseTransparentHugePages",
     "spark.sql.shuffle.partitions": "32",  # adaptive execution merges small ones
 }
 SAYS_NOTHING = re.compile(r"\s|.*WARN|Using |Error: |Error occurred during initialization")

@@ -84,7 +84,7 @@ def test_the_commands_run_on_files_like_those_they_name(spark, tmp_path, monkeyp
     for command in given:
         assert main(command[1:]) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
-    assert "Contrasts, candidate - baseline" in shown
+    assert "Contrasts, candidate - bm25" in shown
     for path in (
         "scores",
         "manifest.json",

@@ -13,11 +13,12 @@ from evalcore.metrics.discounts import Discount
 from evalcore.metrics.first_hit import RR
 from evalcore.metrics.gain import CG, DCG, IDCG, NDCG
 from evalcore.metrics.gains import Gain
-from evalcore.metrics.names import column_name, name, parse, parse_list
+from evalcore.metrics.names import column_name, name, parameters, parse, parse_list
 from evalcore.metrics.registry import METRICS
 from evalcore.metrics.top_k import F, P, R, Rprec, Success
 
 __all__ = [
     "AP", "CG", "DCG", "IDCG", "METRICS", "NDCG", "RR", "Discount", "F", "Facts", "Gain", "Judged", "Metric",
-    "NumRel", "NumRelRet", "NumRet", "P", "R", "Rprec", "Success", "column_name", "name", "parse", "parse_list",
+    "NumRel", "NumRelRet", "NumRet", "P", "R", "Rprec", "Success", "column_name", "name", "parameters", "parse",
+    "parse_list",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ class Facts:
     needs_relevant     undefined (NaN) exactly where the judgments hold nothing that counts: no relevant
                        document, or for nDCG none that gains
     empty              value for a ranking that holds nothing: NaN if undefined, None if the judgments decide
-    higher_is_better   which direction is an improvement
+    higher_is_better   which direction is an improvement; None where neither is
     """
 
     high: float = 1.0
@@ -29,7 +29,7 @@ class Facts:
     statistic: Literal["mean", "sum"] = "mean"
     needs_relevant: bool = False
     empty: float | None = 0.0
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
 
 
 class Metric(Protocol):

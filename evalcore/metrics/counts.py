@@ -28,7 +28,7 @@ class Judged:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(empty=float("nan"))
+    FACTS: ClassVar[Facts] = Facts(empty=float("nan"), higher_is_better=None)
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class NumRet:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum")
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", higher_is_better=None)
     cutoff: ClassVar[None] = None
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
@@ -78,7 +78,7 @@ class NumRel:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", empty=None)
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", empty=None, higher_is_better=None)
     min_grade: float = 1
     cutoff: ClassVar[None] = None
 

@@ -123,7 +123,7 @@ class IDCG:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, empty=None)
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, empty=None, higher_is_better=None)
     gain: Gain = LINEAR
     discount: Discount = LOG2
     cutoff: int | None = None

@@ -39,6 +39,8 @@ PARAMETERS = {
 
 ALIASES = {
     "Hits": "NumRelRet",
+    "HR": "Success",
+    "Hit": "Success",
     "HitRate": "Success",
     "MAP": "AP",
     "MRR": "RR",
@@ -46,6 +48,8 @@ ALIASES = {
     "Precision": "P",
     "RPrec": "Rprec",
     "Recall": "R",
+    "precision": "P",
+    "recall": "R",
     "SetF": "F",
     "SetP": "P",
     "SetR": "R",
@@ -150,12 +154,22 @@ def name(metric: Metric) -> str:
     family = next(family for family, known in METRICS.items() if type(metric) is known)
     defaults = {field.name: field.default for field in dataclasses.fields(metric)}  # type: ignore[arg-type]
     given = [
-        f"{key}={plain(value) if isinstance(value, (int, float)) else value}"
-        for key, parameter in _parameters(type(metric)).items()
-        if (value := getattr(metric, parameter.field)) != defaults[parameter.field]
+        f"{key}={value}"
+        for key, value in parameters(metric).items()
+        if getattr(metric, PARAMETERS[key].field) != defaults[PARAMETERS[key].field]
     ]
     inside = f"({','.join(given)})" if given else ""
     return f"{family}{inside}" + (f"@{metric.cutoff}" if metric.cutoff is not None else "")
+
+
+def parameters(metric: Metric) -> dict[str, str]:
+    """What can stand in the brackets of its name, with the values it has.
+
+    >>> parameters(parse("nDCG@10"))
+    {'discount': 'log2', 'gain': 'linear'}
+    """
+    values = {key: getattr(metric, parameter.field) for key, parameter in _parameters(type(metric)).items()}
+    return {key: plain(value) if isinstance(value, (int, float)) else str(value) for key, value in values.items()}
 
 
 def column_name(metric: Metric) -> str:

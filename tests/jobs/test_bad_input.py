@@ -653,7 +653,7 @@ def evaluation(scored, command):
         ("ev", "what resampling draws has no default, because it changes the claim: give --unit query_id if queries"),
         ("ev --unit usr", 'unknown unit "usr". Did you mean "user"? Known: query_id, user.'),
         ("ev --unit user --baseline aa", 'unknown system "aa". Did you mean "a"? Known: a.'),
-        ("ev --unit user --name ../x", '--name is "../x"; it must be a plain name'),
+        ("ev --unit user --name ../x", 'an aggregation cannot be called "../x"; give it a plain name with --name'),
         (". --unit query_id", ". is not an evaluation: there is no manifest.json; `evaljob score --output` makes one"),
         ("nope --unit query_id", "nope is not an evaluation: there is no manifest.json; "),
     ],
