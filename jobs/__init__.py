@@ -3,9 +3,11 @@
     cli.py              the command line            pipeline.py   the only place where stages meet
     config*.py          settings                    session.py, java.py, doctor.py   the machine
     tables.py           every table's columns       store.py      evaluation directories
+    errors.py, spark_errors.py   exit codes         console.py, progress.py   what a person sees
     readers/            files -> RUNS, QRELS, QUERIES
     rankings.py         RUNS + QRELS -> RANKINGS    score.py      RANKINGS -> SCORES (udfs.py)
-    audit.py            counts and refusals         unit_sums.py, pairs.py   SCORES -> sums
+    audit.py            counts, on the way          refusals.py   the message for each that is not allowed
+    unit_sums.py, pairs.py   SCORES -> sums         demo.py       a generated log
     aggregate.py        sums -> ESTIMATES, CONTRASTS (no Spark)
 
 Data goes one way, from table to table, and a stage knows no other stage.

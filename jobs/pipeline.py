@@ -10,8 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
 from evalcore import Conventions, Metric, MetricNameError, column_name, name, parse_list
 from evalcore.errors import unknown
@@ -204,8 +203,8 @@ def aggregate(
         scores = spark.read.parquet(*store.score_files(directory, manifest))
         counted = unit_sums.counted(scores, metrics=metrics, conventions=conventions)
         with progress.stage(f"summing by {unit}"):
-            undefined = _undefined(metrics)
-            facts = _facts(counted, unit, metrics, undefined=undefined)
+            undefined = unit_sums.undefined(metrics)
+            facts = unit_sums.facts(counted, unit, metrics)
             refusals.of_sums(facts, counted, unit, conventions, undefined=undefined)
             exponents = [scale_exponent(largest) for largest in facts.largest]
             bucketed = facts.n_units > unit_sums.MOST_UNITS
@@ -295,39 +294,3 @@ def _unit_column(manifest: dict[str, Any], unit: str | None) -> str:
             f"query_id and {unit}"
         )
     return unit
-
-
-class _Facts:
-    """What must be known of counted SCORES before they are summed."""
-
-    def __init__(self, row: Any, n_metrics: int) -> None:  # noqa: ANN401 (a Row)
-        self.n_units: int = row["n_units"]
-        self.n_without_unit: int = row["n_without_unit"]
-        self.largest = [float(row[f"largest_{i}"] or 0.0) for i in range(n_metrics)]
-        self.n_undefined: int = row["n_undefined"]
-
-
-def _undefined(metrics: Sequence[Metric]) -> Column:
-    """Whether a row of counted SCORES lacks a value for want of a relevant document."""
-    undefined = F.lit(False)
-    for metric in metrics:
-        if metric.FACTS.needs_relevant:
-            undefined = undefined | F.col(f"{column_name(metric)}_undefined")
-    return undefined
-
-
-def _facts(counted: DataFrame, unit: str, metrics: Sequence[Metric], *, undefined: Column) -> _Facts:
-    """Runs one job over the counted SCORES."""
-    largest = [
-        (F.max(F.abs(F.col(column_name(metric)))) if math.isinf(metric.FACTS.high) else F.lit(1.0)).alias(
-            f"largest_{i}"
-        )
-        for i, metric in enumerate(metrics)
-    ]
-    row = counted.agg(
-        F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
-        F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
-        F.count_if(undefined).alias("n_undefined"),
-        *(size.alias(f"largest_{i}") for i, size in enumerate(largest)),
-    ).collect()[0]
-    return _Facts(row, len(metrics))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -36,6 +38,43 @@ def counted(scores: DataFrame, *, metrics: Sequence[Metric], conventions: Conven
         if metric.FACTS.needs_relevant and fill is not None:
             columns[column] = F.coalesce(F.col(column), F.lit(fill))
     return rows.withColumns(columns)
+
+
+def undefined(metrics: Sequence[Metric]) -> Column:
+    """Whether a row of counted SCORES lacks a value for want of a relevant document."""
+    lacks = F.lit(False)
+    for metric in metrics:
+        if metric.FACTS.needs_relevant:
+            lacks = lacks | F.col(f"{column_name(metric)}_undefined")
+    return lacks
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What must be known of counted SCORES before they are summed.
+
+    n_undefined   rows that lack a value for want of a relevant document
+    largest       the largest magnitude of each metric, which sets its scale
+    """
+
+    n_units: int
+    n_without_unit: int
+    n_undefined: int
+    largest: list[float]
+
+
+def facts(counted: DataFrame, unit: str, metrics: Sequence[Metric]) -> Facts:
+    """Runs one job over counted SCORES; a metric within [-1, 1] by definition is not looked at."""
+    columns = [column_name(metric) for metric in metrics]
+    unbounded = [column for column, metric in zip(columns, metrics, strict=True) if math.isinf(metric.FACTS.high)]
+    row = counted.agg(
+        F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
+        F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
+        F.count_if(undefined(metrics)).alias("n_undefined"),
+        *(F.max(F.abs(F.col(column))).alias(f"largest_{column}") for column in unbounded),
+    ).collect()[0]
+    largest = [float(row[f"largest_{column}"] or 0.0) if column in unbounded else 1.0 for column in columns]
+    return Facts(row["n_units"], row["n_without_unit"], row["n_undefined"], largest)
 
 
 def unit_of(column: str, *, bucketed: bool) -> Column:
