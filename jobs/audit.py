@@ -58,16 +58,19 @@ class Audit:
         """RUNS, watched."""
         order = "rank" if self.conventions.ties == "rank_column" else "score"
         unusable = blank("system") | blank("query_id") | blank("doc_id") | F.col(order).isNull()
-        not_finite = F.isnan("score") | (F.abs("score") == float("inf"))
-        return self._watch(
+        not_finite = (F.isnan("score") | (F.abs("score") == float("inf"))) & F.lit(order == "score")
+        # one number for each row, in compiled code: observing interprets its expressions row by row
+        flaw = F.when(unusable, 1).when(not_finite, 2)
+        watched = self._watch(
             "runs",
-            runs,
+            runs.withColumn("flaw", flaw),
             {
                 "n_run_rows": F.count("*"),
-                "n_unusable_run_rows": F.count_if(unusable),
-                "n_non_finite_scores": F.count_if(not_finite & F.lit(order == "score")),
+                "n_unusable_run_rows": F.count_if(F.col("flaw") == 1),
+                "n_non_finite_scores": F.count_if(F.col("flaw") == 2),
             },
         )
+        return watched.drop("flaw")
 
     def ranked(self, ranked: DataFrame) -> DataFrame:
         """Rankings of all queries, also of those outside the universe, watched."""
