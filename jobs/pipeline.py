@@ -19,7 +19,7 @@ from jobs import aggregate as inference
 from jobs import audit, pairs, rankings, readers, refusals, store, unit_sums
 from jobs import score as scoring
 from jobs.config import Config, Inputs, config_hash, dump
-from jobs.errors import JobError, UsageError, number_of
+from jobs.errors import DataRefused, JobError, UsageError, number_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
 from jobs.tables import UNANSWERED
@@ -258,7 +258,8 @@ def aggregate(
 def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:
     """The conventions of the evaluation, with those that act on its values as the configuration chooses them.
 
-    Raises UsageError where it chooses others than the values were computed with.
+    Raises UsageError where it chooses others than the values were computed with, and DataRefused for missing
+    rankings under ``unanswered: error``.
     """
     chosen = config.score.conventions.model_dump(exclude_none=True)
     computed = manifest["conventions"]
@@ -268,7 +269,10 @@ def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:
             f"the evaluation was scored with {', '.join(f'{key}: {computed[key]}' for key in other)}; "
             f"to have {', '.join(f'{key}: {chosen[key]}' for key in other)}, score again"
         )
-    return Conventions(**(computed | chosen))
+    conventions = Conventions(**(computed | chosen))
+    if conventions.unanswered == "error" and (n_missing := manifest["counts"][f"n_{UNANSWERED}"]):
+        raise DataRefused(f"{number_of(n_missing, 'ranking')} missing, and unanswered is error; use zero or skip")
+    return conventions
 
 
 def _restricted(manifest: dict[str, Any], metrics: Sequence[Metric], conventions: Conventions) -> bool:

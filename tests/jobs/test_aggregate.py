@@ -14,7 +14,7 @@ import pytest
 
 from jobs import pipeline, store, unit_sums
 from jobs.config_file import load
-from jobs.errors import UsageError
+from jobs.errors import DataRefused, UsageError
 from tests.support.evaluations import QUIET, aggregate, score, write_trec
 
 
@@ -278,4 +278,12 @@ def test_conventions_that_act_on_values_can_be_chosen_again(spark, tmp_path):
     assert (estimates.to_pylist()[0]["estimate"], estimates.to_pylist()[0]["n_queries"]) == (1.0, 1)
     flags["score.conventions.ties"] = "doc_id_asc"
     with pytest.raises(UsageError, match="scored with ties: doc_id_desc"):
+        pipeline.aggregate(spark, tmp_path / "out", load(None, flags=flags), QUIET)
+
+
+def test_missing_rankings_are_refused_where_aggregation_is_told_so(spark, tmp_path):
+    settings = write_trec(tmp_path, runs={"A": ["q1 d1 1"]}, qrels=["q1 d1 1", "q2 d1 1"])
+    score(spark, tmp_path / "out", "AP", settings)
+    flags = {"aggregate.unit": "query_id", "score.conventions.unanswered": "error"}
+    with pytest.raises(DataRefused, match="1 ranking missing, and unanswered is error"):
         pipeline.aggregate(spark, tmp_path / "out", load(None, flags=flags), QUIET)
