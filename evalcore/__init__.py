@@ -4,20 +4,23 @@
     rankings.py      JudgedRankings: all that a metric may see
     ordering.py      rank order from scores under a tie rule
     metrics/         the metrics, their names, METRICS
-    conventions.py   the choices that change a number, and presets
+    scoring.py       metrics under conventions, and sanity checks beside them
+    conventions.py   the choices that change a number; presets.py: named sets of them
     inference/       estimates and paired contrasts with bootstrap intervals
     verdict.py       what an interval says
 
 No files, no clock, no Spark, no logging: arrays in, arrays out.
 """
 
-from evalcore.conventions import PRESETS, Conventions, preset
+from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, EvalcoreError, MetricNameError
 from evalcore.metrics import METRICS, Metric, column_name, name, parameters, parse, parse_list
 from evalcore.ordering import rank_order
+from evalcore.presets import PRESETS, Preset, preset
 from evalcore.rankings import Grades, JudgedRankings
 
 __all__ = [
     "METRICS", "PRESETS", "ConventionError", "Conventions", "DataError", "EvalcoreError", "Grades", "JudgedRankings",
-    "Metric", "MetricNameError", "column_name", "name", "parameters", "parse", "parse_list", "preset", "rank_order",
+    "Metric", "MetricNameError", "Preset", "column_name", "name", "parameters", "parse", "parse_list", "preset",
+    "rank_order",
 ]  # fmt: skip

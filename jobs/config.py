@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from evalcore.conventions import (
     Conventions,
     Duplicates,
+    Mean,
     NegativeGrade,
     NonFiniteScore,
     NoRelevant,
@@ -24,8 +25,8 @@ from evalcore.conventions import (
     Unanswered,
     Unjudged,
     UnjudgedQuery,
-    preset,
 )
+from evalcore.presets import PRESETS, preset
 
 
 class Section(BaseModel):
@@ -80,6 +81,10 @@ class ConventionChoices(Section):
     depth: Annotated[int, Field(ge=1)] | Literal["auto"] | None = Field(
         default=None, description="ranks kept of each ranking; auto is the least that changes no value"
     )
+    mean: Mean | None = Field(default=None, description="how the values of queries become one number")
+    rounding: Annotated[int, Field(ge=0, le=15)] | Literal["none"] | None = Field(
+        default=None, description="decimals of the values of queries; none rounds nothing"
+    )
 
 
 class Score(Section):
@@ -88,7 +93,9 @@ class Score(Section):
     metrics: list[str] = Field(
         default=["nDCG@10", "AP", "RR@10"], min_length=1, description="metric names, such as P(rel=2)@5"
     )
-    preset: str = Field(default="default", description="a named set of conventions: default, trec_eval")
+    preset: str = Field(
+        default="default", description=f"a named set of conventions and metric parameters: {', '.join(PRESETS)}"
+    )
     conventions: ConventionChoices = Field(
         default=ConventionChoices(), description="single conventions that differ from the preset"
     )
@@ -105,7 +112,7 @@ class Score(Section):
     @property
     def resolved_conventions(self) -> Conventions:
         """The preset, with the conventions that were chosen singly."""
-        return replace(preset(self.preset), **self.conventions.model_dump(exclude_none=True))
+        return replace(preset(self.preset).conventions, **self.conventions.model_dump(exclude_none=True))
 
 
 class Output(Section):

@@ -31,7 +31,7 @@ class AP:
     array([0.8333])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True, shared_ranks=True)
     min_grade: float = 1
     cutoff: int | None = None
 

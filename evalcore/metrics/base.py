@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from evalcore.arrays import FloatArray
 from evalcore.errors import MetricNameError
@@ -22,14 +22,31 @@ class Facts:
                        document, or for nDCG none that gains
     empty              value for a ranking that holds nothing: NaN if undefined, None if the judgments decide
     higher_is_better   which direction is an improvement; None where neither is
+    needs              what it reads beside grades, by the fields of JudgedRankings: "scores", "documents",
+                       "propensities", "subtopics", "preferences", "reference"
+    linear             a sum of what each document contributes at its rank, over a norm that the ranking
+                       does not change
+    monotone           exchanging two neighbours so that the higher grade stands first never makes it worse
+    binary             tells relevant from not relevant and no more: grades above the bar are alike
+    order_free         the same for every order of the documents it is given
+    shared_ranks       reads ranks through `JudgedRankings.hits` alone, so that tied documents can share one
+
+    A metric that is a ratio of sums over queries has statistic ``ratio`` and a method `parts`; one with
+    statistic ``geometric`` has values above 0, whose logarithms are averaged.
     """
 
     high: float = 1.0
     low: float = 0.0
-    statistic: Literal["mean", "sum"] = "mean"
+    statistic: Literal["mean", "sum", "ratio", "geometric"] = "mean"
     needs_relevant: bool = False
     empty: float | None = 0.0
     higher_is_better: bool | None = True
+    needs: frozenset[str] = frozenset()
+    linear: bool = False
+    monotone: bool = False
+    binary: bool = False
+    order_free: bool = False
+    shared_ranks: bool = False
 
 
 class Metric(Protocol):
@@ -42,7 +59,43 @@ class Metric(Protocol):
         """Deepest rank counted; None counts all."""
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
-        """(n_rankings,), NaN where undefined."""
+        """(n_rankings,), NaN where undefined; of a metric that `HasElements`, (n_rankings, n_elements)."""
+
+
+@runtime_checkable
+class HasExpectation(Protocol):
+    """A metric with a closed form of its mean over all orders of tied documents."""
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,), NaN where undefined; reads ``rankings.tie_runs``."""
+
+
+@runtime_checkable
+class HasBounds(Protocol):
+    """A metric that knows how far unjudged documents could move it."""
+
+    def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
+        """The least and the greatest value, (n_rankings,) each.
+
+        Over all grades from 0 to best_grade that the unjudged documents of the ranking could turn out to have.
+        """
+
+
+@runtime_checkable
+class HasParts(Protocol):
+    """A ratio of sums over queries: its estimate is the sum of what is above over the sum of what is below."""
+
+    def parts(self, rankings: JudgedRankings) -> tuple[FloatArray, FloatArray]:
+        """What each query adds above and below, (n_rankings,) each; `per_query` is their quotient."""
+
+
+@runtime_checkable
+class HasElements(Protocol):
+    """A metric whose value is a vector."""
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """What each element is called."""
 
 
 UNBOUNDED = math.inf

@@ -10,7 +10,7 @@ import numpy as np
 from evalcore.arrays import FloatArray
 from evalcore.metrics.base import UNBOUNDED, Facts, check_cutoff, check_grade
 from evalcore.metrics.top_k import ratio
-from evalcore.rankings import Hits, JudgedRankings
+from evalcore.rankings import JudgedRankings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Judged:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(empty=float("nan"), higher_is_better=None)
+    FACTS: ClassVar[Facts] = Facts(empty=float("nan"), higher_is_better=None, linear=True, shared_ranks=True)
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
@@ -37,7 +37,7 @@ class Judged:
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN for an empty ranking."""
         grades = rankings.retrieved
-        judged = rankings.once("judged hits", lambda: Hits.among(grades, ~np.isnan(grades.values)))
+        judged = rankings.once("judged hits", lambda: rankings.hits(~np.isnan(grades.values)))
         seen = grades.lengths if self.cutoff is None else np.minimum(grades.lengths, self.cutoff)
         return ratio(judged.counts(self.cutoff), seen, otherwise=np.nan)
 
@@ -56,7 +56,7 @@ class NumRet:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", higher_is_better=None)
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", higher_is_better=None, order_free=True)
     cutoff: ClassVar[None] = None
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
@@ -78,7 +78,7 @@ class NumRel:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", empty=None, higher_is_better=None)
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum", empty=None, higher_is_better=None, order_free=True)
     min_grade: float = 1
     cutoff: ClassVar[None] = None
 
@@ -104,7 +104,9 @@ class NumRelRet:
     array([1.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, statistic="sum")
+    FACTS: ClassVar[Facts] = Facts(
+        high=UNBOUNDED, statistic="sum", linear=True, monotone=True, binary=True, shared_ranks=True
+    )
     min_grade: float = 1
     cutoff: int | None = None
 

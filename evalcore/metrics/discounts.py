@@ -45,21 +45,25 @@ class Discount:
     def __str__(self) -> str:
         return self.name
 
-    def __call__(self, ranks: IntArray) -> FloatArray:
+    def __call__(self, ranks: IntArray | FloatArray) -> FloatArray:
         """(n,) ranks -> (n,) discounts."""
         if self.name == "none":
             return np.ones(len(ranks))
+        if ranks.dtype != np.int64:  # shared ranks: halves and other fractions
+            distinct, which = np.unique(ranks, return_inverse=True)
+            return self._of(distinct.astype(np.float64))[which]
         # a table by rank: a rank has the same discount wherever it stands in a batch, whatever
         # vector instructions compute the logarithms, and each logarithm is taken once
-        by_rank = np.arange(ranks.max(initial=0) + 1) + 1.0
-        by_rank[0] = 2.0  # no rank 0; keeps the division defined
+        by_rank = np.arange(int(ranks.max(initial=0)) + 1).astype(np.float64)
+        by_rank[0] = 1.0  # no rank 0; keeps the division defined
+        return self._of(by_rank)[ranks]
+
+    def _of(self, ranks: FloatArray) -> FloatArray:
         if self.name == "log2":
-            table = 1 / np.log2(by_rank)
-        elif self.name == "ln":
-            table = 1 / np.log(by_rank)
-        else:
-            table = math.log(float(self.name[3:])) / np.log(by_rank)
-        return np.asarray(table[ranks], dtype=np.float64)
+            return 1 / np.log2(ranks + 1)
+        if self.name == "ln":
+            return 1 / np.log(ranks + 1)
+        return math.log(float(self.name[3:])) / np.log(ranks + 1)
 
 
 LOG2 = Discount("log2")

@@ -27,7 +27,7 @@ class RR:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts()
+    FACTS: ClassVar[Facts] = Facts(monotone=True, binary=True, shared_ranks=True)
     min_grade: float = 1
     cutoff: int | None = None
 

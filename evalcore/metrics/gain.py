@@ -14,7 +14,7 @@ from evalcore.metrics.base import UNBOUNDED, Facts, check_cutoff
 from evalcore.metrics.discounts import LOG2, Discount
 from evalcore.metrics.gains import LINEAR, Gain
 from evalcore.metrics.top_k import ratio
-from evalcore.rankings import Grades, Hits, JudgedRankings
+from evalcore.rankings import Hits, JudgedRankings
 from evalcore.segments import segment_sum, sort_segments
 
 NO_DISCOUNT = Discount("none")
@@ -25,7 +25,7 @@ def _discounted_gain(
     rankings: JudgedRankings, side: Literal["retrieved", "judged"], gain: Gain, discount: Discount, cutoff: int | None
 ) -> FloatArray:
     """Sum of gain * discount over the first ranks of the rankings, or of the best rankings.  (n_rankings,)"""
-    hits = rankings.once(("gainful", side, bool(gain.table)), lambda: _gainful(getattr(rankings, side), gain))
+    hits = rankings.once(("gainful", side, bool(gain.table)), lambda: _gainful(rankings, side, gain))
     counts = rankings.once(("n_gainful", side, bool(gain.table), cutoff), lambda: hits.counts(cutoff))
 
     def worth() -> FloatArray:
@@ -45,9 +45,11 @@ def check_parts(metric: CG | DCG | IDCG | NDCG) -> None:
             raise MetricNameError(f"{part} is {getattr(metric, part)!r}; write {kind.__name__}.parse(...)")
 
 
-def _gainful(grades: Grades, gain: Gain) -> Hits:
+def _gainful(rankings: JudgedRankings, side: Literal["retrieved", "judged"], gain: Gain) -> Hits:
     """The documents that can gain anything: a table may reward any judged one, the others a grade above 0."""
-    return Hits.among(grades, ~np.isnan(grades.values) if gain.table else grades.values > 0)
+    grades = rankings.retrieved if side == "retrieved" else rankings.judged
+    wanted = ~np.isnan(grades.values) if gain.table else grades.values > 0
+    return rankings.hits(wanted) if side == "retrieved" else Hits.among(grades, wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ class CG:
     array([3.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED)
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, linear=True, monotone=True, shared_ranks=True)
     gain: Gain = LINEAR
     cutoff: int | None = None
 
@@ -94,7 +96,7 @@ class DCG:
     array([1.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED)
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, linear=True, monotone=True, shared_ranks=True)
     gain: Gain = LINEAR
     discount: Discount = LOG2
     cutoff: int | None = None
@@ -123,7 +125,7 @@ class IDCG:
     array([2.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, empty=None, higher_is_better=None)
+    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, empty=None, higher_is_better=None, order_free=True)
     gain: Gain = LINEAR
     discount: Discount = LOG2
     cutoff: int | None = None
@@ -154,7 +156,7 @@ class NDCG:
     array([0.6309])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, shared_ranks=True)
     gain: Gain = LINEAR
     discount: Discount = LOG2
     cutoff: int | None = None

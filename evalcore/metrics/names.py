@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,17 @@ class Parameter:
 
     field: str
     parse: Callable[[str], Any]
+
+
+def choice(*known: str) -> Callable[[str], str]:
+    """A reader of one of these words."""
+
+    def read(text: str) -> str:
+        if text not in known:
+            raise MetricNameError(unknown("value", text, known))
+        return text
+
+    return read
 
 
 PARAMETERS = {
@@ -89,15 +100,26 @@ def _expand_trec(text: str) -> str:
     return f"{TREC_CUT[cut[1]]}@{cut[2]}" if cut else text
 
 
-def parse(text: str) -> Metric:
+def _at(metric: type[Metric]) -> str | None:
+    """The field that the number behind @ sets, if there is one."""
+    field = getattr(metric, "AT", "cutoff")
+    return field if field in {each.name for each in dataclasses.fields(metric)} else None  # type: ignore[arg-type]
+
+
+NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9_]*)(?:\((.*)\))?(?:@(-?[0-9]{1,18}(?:\.[0-9]{1,18})?))?")
+
+
+def parse(text: str, *, short: Mapping[str, Mapping[str, str]] | None = None) -> Metric:
     """The metric of this name.
+
+    short   a preset's parameters for names that do not give them themselves: see `evalcore.presets.Preset`
 
     Raises MetricNameError, which says what is wrong with the name and what is known.
 
     >>> name(parse("nDCG@10")), name(parse("recall_100")), name(parse("P(rel=1)@5"))
     ('nDCG@10', 'R@100', 'P@5')
     """
-    form = re.fullmatch(r"([A-Za-z][A-Za-z0-9_]*)(?:\((.*)\))?(?:@(-?[0-9]{1,18}))?", _expand_trec(text.strip()))
+    form = NAME.fullmatch(_expand_trec(text.strip()))
     if form is None:
         raise MetricNameError(f'"{text}" is not a metric name; write it like nDCG@10 or P(rel=2)@5')
     family, inside, cutoff = form.groups()
@@ -118,18 +140,26 @@ def parse(text: str) -> Metric:
             given[allowed[key].field] = allowed[key].parse(value)
         except MetricNameError as error:
             raise MetricNameError(f"{text.strip()}: {key}: {error}") from None
+    for short_name in (f"{family}@", family) if cutoff is not None else (family,):
+        for key, value in (short or {}).get(short_name, {}).items():
+            given.setdefault(allowed[key].field, allowed[key].parse(value))
     if cutoff is not None:
-        if "cutoff" not in {field.name for field in dataclasses.fields(metric)}:  # type: ignore[arg-type]
+        at = _at(metric)
+        if at is None:
             raise MetricNameError(f"{text.strip()}: {family} takes no cutoff")
-        given["cutoff"] = int(cutoff)
+        if at == "cutoff" and "." in cutoff:
+            raise MetricNameError(f"{text.strip()}: cutoff is {cutoff}; it must be a whole number from 1")
+        given[at] = int(cutoff) if at == "cutoff" else number(cutoff)
     try:
         return metric(**given)
     except MetricNameError as error:
         raise MetricNameError(f"{text.strip()}: {error}") from None
 
 
-def parse_list(text: str | Sequence[str]) -> list[Metric]:
+def parse_list(text: str | Sequence[str], *, short: Mapping[str, Mapping[str, str]] | None = None) -> list[Metric]:
     """The metrics of a list of names, given as one comma-separated text or several.
+
+    short   as in `parse`
 
     Raises MetricNameError for an empty list, a name given twice, or two names with the same column.
 
@@ -141,7 +171,7 @@ def parse_list(text: str | Sequence[str]) -> list[Metric]:
         raise MetricNameError("no metric is named; for example: nDCG@10,AP,RR@10")
     metrics: dict[str, Metric] = {}
     for part in texts:
-        metric = parse(part)
+        metric = parse(part, short=short)
         column = column_name(metric)
         if column in metrics:
             raise MetricNameError(f'"{part}" and "{name(metrics[column])}" are the same metric; name it once')
@@ -159,7 +189,9 @@ def name(metric: Metric) -> str:
         if getattr(metric, PARAMETERS[key].field) != defaults[PARAMETERS[key].field]
     ]
     inside = f"({','.join(given)})" if given else ""
-    return f"{family}{inside}" + (f"@{metric.cutoff}" if metric.cutoff is not None else "")
+    at = _at(type(metric))
+    depth = getattr(metric, at) if at else None
+    return f"{family}{inside}" + (f"@{plain(depth)}" if depth is not None else "")
 
 
 def parameters(metric: Metric) -> dict[str, str]:

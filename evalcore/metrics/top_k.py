@@ -39,7 +39,7 @@ class P:
     array([0.2])
     """
 
-    FACTS: ClassVar[Facts] = Facts()
+    FACTS: ClassVar[Facts] = Facts(linear=True, monotone=True, binary=True, shared_ranks=True)
     min_grade: float = 1
     cutoff: int | None = None
 
@@ -70,7 +70,7 @@ class R:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True, shared_ranks=True)
     min_grade: float = 1
     cutoff: int | None = None
 
@@ -100,7 +100,7 @@ class F:
     array([0.6667])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True, shared_ranks=True)
     beta: float = 1
     min_grade: float = 1
     cutoff: int | None = None
@@ -135,7 +135,7 @@ class Success:
     array([0., 1.])
     """
 
-    FACTS: ClassVar[Facts] = Facts()
+    FACTS: ClassVar[Facts] = Facts(monotone=True, binary=True, shared_ranks=True)
     min_grade: float = 1
     cutoff: int | None = None
 
@@ -163,7 +163,7 @@ class Rprec:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True, shared_ranks=True)
     min_grade: float = 1
     cutoff: ClassVar[None] = None
 

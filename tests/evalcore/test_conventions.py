@@ -5,13 +5,14 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from evalcore.conventions import PRESETS, Conventions, preset
+from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError
+from evalcore.presets import PRESETS, preset
 
 CHOICES = {
     field.name: get_args(get_type_hints(Conventions)[field.name])
     for field in fields(Conventions)
-    if field.name != "depth"
+    if field.name not in ("depth", "rounding")
 }
 
 
@@ -73,11 +74,11 @@ def test_a_preset_is_found_by_its_name(name):
 
 
 def test_the_default_preset_changes_nothing():
-    assert preset("default") == Conventions()
+    assert preset("default").conventions == Conventions()
 
 
 def test_trec_eval_compares_scores_in_32_bits_and_leaves_out_what_a_run_did_not_answer():
-    conventions = preset("trec_eval")
+    conventions = preset("trec_eval").conventions
     assert (conventions.score_precision, conventions.unanswered, conventions.ties) == ("float32", "skip", "doc_id_desc")
 
 

@@ -70,14 +70,14 @@ def test_counts_are_summed_over_queries_and_everything_else_is_averaged(family):
 def test_every_metric_equals_its_twin(batch, order):
     rankings = rankings_of(batch)
     for metric in order:
-        expected = [reference.value(metric, query.retrieved, query.judged) for query in batch]
+        expected = [reference.value(metric, query.retrieved, query.judged, query.extras) for query in batch]
         assert metric.per_query(rankings) == pytest.approx(expected, abs=1e-12, rel=0, nan_ok=True), name(metric)
 
 
 @every_metric
 def test_a_deep_ranking_equals_its_twin(metric):
     for query in random_batch(3, depth=400, seed=1):
-        expected = reference.value(metric, query.retrieved, query.judged)
+        expected = reference.value(metric, query.retrieved, query.judged, query.extras)
         assert value_of(metric, query) == pytest.approx(expected, abs=0, rel=1e-12, nan_ok=True)
 
 

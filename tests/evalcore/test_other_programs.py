@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evalcore.conventions import preset
 from evalcore.metrics import AP, Metric, parse
+from evalcore.presets import preset
 from tests.support.data import DATA, needs_data
 from tests.support.trec import judged_rankings, read_expected, read_qrels, read_run
 
@@ -30,7 +30,7 @@ CASES = [
     ("trec_eval.results_trunc", "trec_eval/qrels.test", "trec_eval/results.trunc"),
 ]
 
-TREC_EVAL = preset("trec_eval")
+TREC_EVAL = preset("trec_eval").conventions
 CONDENSED = replace(TREC_EVAL, unjudged="removed", negative_grade="removed")  # trec_eval -J
 
 

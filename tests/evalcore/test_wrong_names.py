@@ -19,7 +19,7 @@ from tests.support.strategies import seeded
         ("P@0", r"P@0: cutoff is 0; it must be a whole number from 1"),
         ("P_0", r"P_0: cutoff is 0; it must be a whole number from 1"),
         ("P@-5", r"P@-5: cutoff is -5; it must be a whole number from 1"),
-        ("nDCG@1.5", r'"nDCG@1\.5" is not a metric name; write it like nDCG@10 or P\(rel=2\)@5'),
+        ("nDCG@1.5", r"nDCG@1\.5: cutoff is 1\.5; it must be a whole number from 1"),
         ("nDCG@", r'"nDCG@" is not a metric name'),
         ("nDCG@ten", r'"nDCG@ten" is not a metric name'),
         ("nDCG 10", r'"nDCG 10" is not a metric name'),

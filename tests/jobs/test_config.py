@@ -10,7 +10,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 
-from evalcore.conventions import PRESETS, Conventions
+from evalcore.conventions import Conventions
+from evalcore.presets import PRESETS
 from jobs.config import Aggregate, Config, ConventionChoices, Score, config_hash, dump
 from jobs.config_file import load
 
@@ -59,7 +60,7 @@ def test_no_convention_is_chosen_unless_someone_chooses_it():
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_without_choices_the_conventions_are_those_of_the_preset(preset):
-    assert Score(preset=preset).resolved_conventions == PRESETS[preset]
+    assert Score(preset=preset).resolved_conventions == PRESETS[preset].conventions
 
 
 def test_a_choice_changes_its_own_convention_and_leaves_the_rest_to_the_preset():

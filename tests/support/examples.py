@@ -25,6 +25,7 @@ from evalcore.metrics import (
     Rprec,
     Success,
 )
+from tests.support import families
 
 LINEAR = Gain.parse("linear")
 EXP2 = Gain.parse("exp2")
@@ -95,3 +96,5 @@ EXAMPLES: list[Metric] = [
     NumRelRet(cutoff=3),
     NumRelRet(cutoff=5, min_grade=2),
 ]
+for _family in families.modules():
+    EXAMPLES += _family.EXAMPLES

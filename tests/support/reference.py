@@ -30,14 +30,18 @@ from evalcore.metrics import (
     Rprec,
     Success,
 )
+from tests.support import families
+from tests.support.extras import Extras
 
 NAN = float("nan")
 Retrieved = Sequence[float | None]
 Graded = Sequence[float]
 
 
-def value(metric: Metric, retrieved: Retrieved, judged: Graded) -> float:
-    """The metric of one ranking."""
+def value(metric: Metric, retrieved: Retrieved, judged: Graded, extras: Extras | None = None) -> float:
+    """The metric of one ranking; a metric that needs more than grades reads it from the extras."""
+    if metric.FACTS.needs:
+        return VALUES[type(metric)](metric, retrieved, judged, extras)
     return VALUES[type(metric)](metric, retrieved, judged)
 
 
@@ -194,6 +198,8 @@ VALUES: dict[type, Callable[..., float]] = {
     Rprec: _r_precision,
     Success: _success,
 }
+for _family in families.modules():
+    VALUES |= _family.VALUES
 
 
 def rank_order(
@@ -213,9 +219,11 @@ def rank_order(
                 score = float(np.float32(score))
         return (False, -score)
 
-    by_tie_rule = {
-        "doc_id_desc": sorted(indices, key=lambda i: doc_ids[i].encode(), reverse=True),
+    descending = sorted(indices, key=lambda i: doc_ids[i].encode(), reverse=True)
+    by_tie_rule = dict.fromkeys(("average", "average_rank", "optimistic", "pessimistic"), descending) | {
+        "doc_id_desc": descending,
         "doc_id_asc": sorted(indices, key=lambda i: doc_ids[i].encode()),
         "input_order": indices,
+        "random": sorted(indices, key=lambda i: doc_ids[i].encode()),  # of the keys that stand for ids
     }
     return sorted(by_tie_rule[conventions.ties], key=compared)  # a stable sort keeps the order among equals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import hypothesis.strategies as st
 import numpy as np
@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from evalcore.metrics import Metric
 from evalcore.rankings import JudgedRankings
+from tests.support.extras import Extras, extras_of
 
 GRADES = [-2.0, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0]
 
@@ -26,6 +27,11 @@ class Query:
 
     retrieved: list[float | None]
     judged: list[float]
+
+    @property
+    def extras(self) -> Extras:
+        """What only some metrics read, made up from places alone."""
+        return extras_of(self.retrieved, self.judged)
 
 
 @st.composite
@@ -43,8 +49,11 @@ def batches(max_size: int = 8) -> st.SearchStrategy[list[Query]]:
 
 def rankings_of(batch: list[Query]) -> JudgedRankings:
     """The queries as metrics take them."""
+    extras = [query.extras for query in batch]
     return JudgedRankings.from_lists(
-        retrieved=[query.retrieved for query in batch], judged=[query.judged for query in batch]
+        retrieved=[query.retrieved for query in batch],
+        judged=[query.judged for query in batch],
+        **{field.name: [getattr(each, field.name) for each in extras] for field in fields(Extras)},
     )
 
 

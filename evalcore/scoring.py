@@ -1,0 +1,184 @@
+"""Metrics under conventions, and the sanity checks that stand beside a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from evalcore.arrays import FloatArray
+from evalcore.conventions import TIES_BY_SCORE, Conventions
+from evalcore.errors import ConventionError
+from evalcore.metrics.base import HasBounds, HasElements, HasExpectation, HasParts, Metric
+from evalcore.metrics.names import column_name, name
+from evalcore.ordering import order_by_grade, settled, tie_runs
+from evalcore.rankings import JudgedRankings
+
+Diagnostic: TypeAlias = Literal["ties", "unjudged", "random", "oracle"]
+SIDES: dict[str, tuple[str, ...]] = {
+    "ties": ("ties_low", "ties_high"),
+    "unjudged": ("unjudged_low", "unjudged_high"),
+    "random": ("random",),
+    "oracle": ("oracle",),
+}
+"""The columns of each diagnostic, after the name of the metric's column.
+
+    ties       the least and greatest value over the orders of tied documents: worst or best grade first
+    unjudged   the least and greatest value over the grades that unjudged documents could have
+    random     the mean over all orders of the returned documents
+    oracle     the value of the best ranking of all judged documents
+"""
+
+
+def check_ties(metrics: Sequence[Metric], conventions: Conventions) -> None:
+    """Raises ConventionError for a metric that has no value under the tie rule."""
+    ties = conventions.ties
+    without = [name(metric) for metric in metrics if not _has_value(metric, ties)]
+    if without:
+        why = {
+            "average": "no closed form of the mean over orders is known",
+            "average_rank": "it reads the order, and not ranks alone",
+        }
+        raise ConventionError(
+            f"ties: {ties} is not defined for {', '.join(without)}: {why[ties]}; use another tie rule"
+        )
+
+
+def _has_value(metric: Metric, ties: str) -> bool:
+    if metric.FACTS.order_free:
+        return True
+    if ties == "average":
+        return isinstance(metric, HasExpectation)
+    return ties != "average_rank" or metric.FACTS.shared_ranks
+
+
+def values(metric: Metric, rankings: JudgedRankings, conventions: Conventions) -> FloatArray:
+    """The metric under the conventions.  (n_rankings,), or (n_rankings, n_elements); NaN where undefined
+
+    The rankings are those of `prepared`.
+    """
+    check_ties([metric], conventions)
+    if conventions.ties == "average" and isinstance(metric, HasExpectation):
+        found = metric.expected(rankings)
+    else:
+        found = metric.per_query(rankings)
+    return found if conventions.rounding == "none" else np.round(found, conventions.rounding)
+
+
+def prepared(rankings: JudgedRankings, conventions: Conventions) -> JudgedRankings:
+    """Rankings as metrics are to see them: documents removed, ties settled, an explicit depth kept."""
+    found = settled(rankings.under(conventions), conventions)
+    if conventions.ties in ("optimistic", "pessimistic") and conventions.depth != "auto":
+        return found.cut(conventions.depth)
+    return found
+
+
+def score(
+    metrics: Sequence[Metric],
+    rankings: JudgedRankings,
+    conventions: Conventions,
+    *,
+    diagnostics: Sequence[Diagnostic] = (),
+    best_grade: float = 1.0,
+) -> dict[str, FloatArray]:
+    """Every column of a score table, by its name.  (n_rankings,) each, (n_rankings, n_elements) of vectors
+
+    diagnostics   which columns of `SIDES` to add, for the metrics that can have them
+    best_grade    the best grade that a document can have, for ``unjudged``
+    """
+    ready = prepared(rankings, conventions)
+    columns: dict[str, FloatArray] = {}
+    for metric in metrics:
+        column = column_name(metric)
+        columns[column] = values(metric, ready, conventions)
+        if isinstance(metric, HasParts):
+            columns[f"{column}_above"], columns[f"{column}_below"] = metric.parts(ready)
+    for diagnostic in diagnostics:
+        columns |= _diagnosed(diagnostic, metrics, rankings, conventions, best_grade)
+    return columns
+
+
+def columns_of(metrics: Sequence[Metric], diagnostics: Sequence[Diagnostic] = ()) -> dict[str, bool]:
+    """The columns that `score` returns, in its order, and whether each is a vector.
+
+    >>> from evalcore.metrics import parse_list
+    >>> list(columns_of(parse_list("RR@10,NumRet"), ["oracle"]))
+    ['rr_at_10', 'numret', 'rr_at_10_oracle']
+    """
+    columns: dict[str, bool] = {}
+    for metric in metrics:
+        columns[column_name(metric)] = isinstance(metric, HasElements)
+        if isinstance(metric, HasParts):
+            columns |= {f"{column_name(metric)}_{part}": False for part in ("above", "below")}
+    for diagnostic in diagnostics:
+        for metric in metrics:
+            if can_have(metric, diagnostic):
+                columns |= {f"{column_name(metric)}_{side}": False for side in SIDES[diagnostic]}
+    return columns
+
+
+def can_have(metric: Metric, diagnostic: Diagnostic) -> bool:
+    """Whether the diagnostic says anything of the metric."""
+    if isinstance(metric, HasElements):
+        return False
+    match diagnostic:
+        case "ties":
+            return metric.FACTS.monotone and not metric.FACTS.order_free
+        case "unjudged":
+            return isinstance(metric, HasBounds)
+        case "random":
+            return isinstance(metric, HasExpectation) and not metric.FACTS.order_free
+        case "oracle":
+            return metric.FACTS.monotone and not metric.FACTS.needs
+
+
+def needs_of(
+    metrics: Sequence[Metric], conventions: Conventions, diagnostics: Sequence[Diagnostic] = ()
+) -> frozenset[str]:
+    """What has to be gathered beside grades: fields of JudgedRankings."""
+    needs = frozenset().union(*(metric.FACTS.needs for metric in metrics))
+    if needs & {"subtopics", "preferences", "reference"}:
+        needs |= {"documents"}
+    if conventions.ties in TIES_BY_SCORE or "ties" in diagnostics:
+        needs |= {"scores"}
+    return needs
+
+
+def _diagnosed(
+    diagnostic: Diagnostic,
+    metrics: Sequence[Metric],
+    rankings: JudgedRankings,
+    conventions: Conventions,
+    best_grade: float,
+) -> dict[str, FloatArray]:
+    metrics = [metric for metric in metrics if can_have(metric, diagnostic)]
+    if not metrics:
+        return {}
+    sides: list[tuple[FloatArray, ...]] = []
+    by_order = replace(conventions, ties="doc_id_desc")
+    if diagnostic == "unjudged":
+        ready = prepared(rankings, conventions)
+        sides = [metric.bounds(ready, best_grade=best_grade) for metric in metrics if isinstance(metric, HasBounds)]
+    elif diagnostic == "ties":
+        kept = rankings.under(conventions)
+        runs = tie_runs(kept.need("scores"), kept.retrieved.offsets, conventions)
+        tied = replace(kept, tie_runs=runs, _cache={})
+        worst, best = (tied.reordered(order_by_grade(tied, best_first=best_first)) for best_first in (False, True))
+        for metric in metrics:
+            ends = values(metric, worst, by_order), values(metric, best, by_order)
+            sides.append((np.fmin(*ends), np.fmax(*ends)))
+    elif diagnostic == "random":
+        ready = replace(rankings.under(by_order), tie_runs=None, _cache={})
+        one_run = replace(ready, tie_runs=np.unique(ready.retrieved.offsets), _cache={})
+        sides = [(metric.expected(one_run),) for metric in metrics if isinstance(metric, HasExpectation)]
+    else:
+        judged = rankings.under(by_order).judged
+        best = JudgedRankings(retrieved=judged, judged=judged)
+        sides = [(metric.per_query(best),) for metric in metrics]
+    return {
+        f"{column_name(metric)}_{side}": found
+        for metric, ends in zip(metrics, sides, strict=True)
+        for side, found in zip(SIDES[diagnostic], ends, strict=True)
+    }
