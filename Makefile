@@ -4,7 +4,7 @@ PINS := deploy/constraints.txt
 INSTALL := -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench package constraints clean
+.PHONY: help setup demo test lint docs bench package constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ lint: setup ## Check style, types and shell scripts; changes nothing
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/shellcheck .ci/run deploy/spark-submit/*.sh
+
+docs: setup ## Write docs/metrics.md anew
+	.venv/bin/python -m jobs.catalogue > docs/metrics.md
 
 bench: setup ## Measure speed
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'

@@ -6,6 +6,8 @@
     metrics/         the metrics, their names, METRICS
     scoring.py       metrics under conventions, and sanity checks beside them
     conventions.py   the choices that change a number; presets.py: named sets of them
+    evaluation.py    values of plain Python data, which plain.py reads
+    compat/          other tools' calls and names, with these values
     inference/       estimates and paired contrasts with bootstrap intervals
     verdict.py       what an interval says
 
@@ -14,13 +16,14 @@ No files, no clock, no Spark, no logging: arrays in, arrays out.
 
 from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, EvalcoreError, MetricNameError
+from evalcore.evaluation import Evaluation, evaluate
 from evalcore.metrics import METRICS, Metric, column_name, name, parameters, parse, parse_list
 from evalcore.ordering import rank_order
 from evalcore.presets import PRESETS, Preset, preset
 from evalcore.rankings import Grades, JudgedRankings
 
 __all__ = [
-    "METRICS", "PRESETS", "ConventionError", "Conventions", "DataError", "EvalcoreError", "Grades", "JudgedRankings",
-    "Metric", "MetricNameError", "Preset", "column_name", "name", "parameters", "parse", "parse_list", "preset",
-    "rank_order",
+    "METRICS", "PRESETS", "ConventionError", "Conventions", "DataError", "EvalcoreError", "Evaluation", "Grades",
+    "JudgedRankings", "Metric", "MetricNameError", "Preset", "column_name", "evaluate", "name", "parameters", "parse",
+    "parse_list", "preset", "rank_order",
 ]  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -97,9 +97,13 @@ class Entries:
     """Rows of a query that name documents: judgments by subtopic, preferences, another system's ranking.
 
     documents  (n_entries,) codes of documents, those of `JudgedRankings.documents`
-    groups     (n_entries,) codes of subtopics or of groups of preferences; 0 where there are none
+    groups     (n_entries,) codes of subtopics or of groups of preferences, see `group_codes`; all the same where
+               there are none
     values     (n_entries,) grades or levels; of a reference ranking its ranks from 1
     offsets    (n_rankings + 1,)
+
+    Judgments come in the order of documents, then of groups, and codes ascend as their texts do: so nothing that
+    depends on an order depends on the batch.
     """
 
     documents: IntArray
@@ -192,12 +196,14 @@ class JudgedRankings:
         """
         given = Grades.from_lists(judged)
         best_first = sort_segments(-given.values, given.offsets)
-        codes = _Codes()
-        ranked = (
-            None
-            if reference is None
-            else [[(doc, "", rank) for rank, doc in enumerate(row, start=1)] for row in reference]
+        shown = None if documents is None else [[(doc, "", 0.0) for doc in row] for row in documents]
+        theirs = None
+        if reference is not None:
+            theirs = [[(doc, "", float(rank)) for rank, doc in enumerate(row, start=1)] for row in reference]
+        by_subtopic, preferred = (
+            None if given is None else [sorted(row) for row in given] for given in (subtopics, preferences)
         )
+        entries = coded(shown, by_subtopic, preferred, theirs)
         return cls(
             retrieved=Grades.from_lists(retrieved),
             judged=Grades(given.values[best_first], given.offsets),
@@ -206,10 +212,10 @@ class JudgedRankings:
             judged_propensities=(
                 None if judged_propensities is None else Grades.from_lists(judged_propensities).values[best_first]
             ),
-            documents=None if documents is None else codes.of([doc for row in documents for doc in row]),
-            subtopics=codes.entries(subtopics),
-            preferences=codes.entries(preferences),
-            reference=codes.entries(ranked),
+            documents=None if entries[0] is None else entries[0].documents,
+            subtopics=entries[1],
+            preferences=entries[2],
+            reference=entries[3],
         )
 
     def under(self, conventions: Conventions) -> JudgedRankings:
@@ -311,29 +317,53 @@ class JudgedRankings:
         return ranks
 
 
+FURTHER_LIST = 2**32
+"""What the codes of two lists of preferences of one group differ by."""
 ALIGNED = ("scores", "documents", "propensities", "shared_ranks")
 """Columns of retrieved documents."""
 LISTED = ("subtopics", "preferences", "reference")
 """Entries of each query."""
 
 
-class _Codes:
-    """Small numbers for texts, the same for equal texts."""
+Rows: TypeAlias = Sequence[Sequence[tuple[str, str, float]]]
+"""(document, group, value) of each ranking."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
 
-    def of(self, texts: Sequence[str]) -> IntArray:
-        return np.array([self._known.setdefault(text, len(self._known)) for text in texts], dtype=np.int64)
+def coded(*tables: Rows | None) -> list[Entries | None]:
+    """Rows as Entries, a document having one code in all of them."""
+    documents = _codes(row[0] for table in tables if table for rows in table for row in rows)
+    groups = group_codes(row[1] for table in tables if table for rows in table for row in rows)
+    return [None if table is None else _entries(table, documents, groups) for table in tables]
 
-    def entries(self, lists: Iterable[Sequence[tuple[str, str, float]]] | None) -> Entries | None:
-        if lists is None:
-            return None
-        rows = [list(row) for row in lists]
-        flat = [entry for row in rows for entry in row]
-        return Entries(
-            documents=self.of([document for document, _, _ in flat]),
-            groups=self.of([group for _, group, _ in flat]),
-            values=np.array([value for _, _, value in flat], dtype=np.float64),
-            offsets=offsets_of([len(row) for row in rows]),
-        )
+
+def group_codes(texts: Iterable[str]) -> dict[str, int]:
+    r"""A number for each group, in the order of the texts.
+
+    "group<TAB>list" is a list of a group: list i, in order, has the group's number + FURTHER_LIST * i.
+
+    >>> group_codes(["b", "a", "b"]), group_codes(["a\tx", "a\ty"])["a\ty"] == FURTHER_LIST
+    ({'a': 0, 'b': 1}, True)
+    """
+    lists: dict[str, list[str]] = {}
+    for text in sorted(set(texts)):
+        lists.setdefault(text.partition("\t")[0], []).append(text)
+    return {
+        text: group + FURTHER_LIST * place
+        for group, several in enumerate(lists.values())
+        for place, text in enumerate(several)
+    }
+
+
+def _codes(texts: Iterable[str]) -> dict[str, int]:
+    """A number for each text, in the order of the texts."""
+    return {text: code for code, text in enumerate(sorted(set(texts)))}
+
+
+def _entries(table: Rows, documents: Mapping[str, int], groups: Mapping[str, int]) -> Entries:
+    rows = [row for each in table for row in each]
+    return Entries(
+        documents=np.array([documents[document] for document, _, _ in rows], dtype=np.int64),
+        groups=np.array([groups[group] for _, group, _ in rows], dtype=np.int64),
+        values=np.array([value for _, _, value in rows], dtype=np.float64),
+        offsets=offsets_of([len(each) for each in table]),
+    )

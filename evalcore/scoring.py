@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -76,7 +76,7 @@ def prepared(rankings: JudgedRankings, conventions: Conventions) -> JudgedRankin
 
 
 def score(
-    metrics: Sequence[Metric],
+    metrics: Mapping[str, Metric],
     rankings: JudgedRankings,
     conventions: Conventions,
     *,
@@ -85,19 +85,24 @@ def score(
 ) -> dict[str, FloatArray]:
     """Every column of a score table, by its name.  (n_rankings,) each, (n_rankings, n_elements) of vectors
 
+    metrics       by the name of their column: see `by_column`
     diagnostics   which columns of `SIDES` to add, for the metrics that can have them
     best_grade    the best grade that a document can have, for ``unjudged``
     """
     ready = prepared(rankings, conventions)
     columns: dict[str, FloatArray] = {}
-    for metric in metrics:
-        column = column_name(metric)
+    for column, metric in metrics.items():
         columns[column] = values(metric, ready, conventions)
         if isinstance(metric, HasParts):
             columns[f"{column}_above"], columns[f"{column}_below"] = metric.parts(ready)
     for diagnostic in diagnostics:
         columns |= _diagnosed(diagnostic, metrics, rankings, conventions, best_grade)
     return columns
+
+
+def by_column(metrics: Sequence[Metric]) -> dict[str, Metric]:
+    """Metrics by the name of their column."""
+    return {column_name(metric): metric for metric in metrics}
 
 
 def columns_of(metrics: Sequence[Metric], diagnostics: Sequence[Diagnostic] = ()) -> dict[str, bool]:
@@ -134,6 +139,11 @@ def can_have(metric: Metric, diagnostic: Diagnostic) -> bool:
             return metric.FACTS.monotone and not metric.FACTS.needs
 
 
+def deepest_rank(metric: Metric) -> int | None:
+    """The deepest rank that can change the value: the cutoff, except for an ideal that is made of all retrieved."""
+    return None if getattr(metric, "ideal", None) == "retrieved" else metric.cutoff
+
+
 def needs_of(
     metrics: Sequence[Metric], conventions: Conventions, diagnostics: Sequence[Diagnostic] = ()
 ) -> frozenset[str]:
@@ -148,12 +158,13 @@ def needs_of(
 
 def _diagnosed(
     diagnostic: Diagnostic,
-    metrics: Sequence[Metric],
+    asked: Mapping[str, Metric],
     rankings: JudgedRankings,
     conventions: Conventions,
     best_grade: float,
 ) -> dict[str, FloatArray]:
-    metrics = [metric for metric in metrics if can_have(metric, diagnostic)]
+    named = {column: metric for column, metric in asked.items() if can_have(metric, diagnostic)}
+    metrics = list(named.values())
     if not metrics:
         return {}
     sides: list[tuple[FloatArray, ...]] = []
@@ -178,7 +189,7 @@ def _diagnosed(
         best = JudgedRankings(retrieved=judged, judged=judged)
         sides = [(metric.per_query(best),) for metric in metrics]
     return {
-        f"{column_name(metric)}_{side}": found
-        for metric, ends in zip(metrics, sides, strict=True)
+        f"{column}_{side}": found
+        for column, ends in zip(named, sides, strict=True)
         for side, found in zip(SIDES[diagnostic], ends, strict=True)
     }

@@ -81,3 +81,17 @@ def sort_segments(values: AnyArray, offsets: Offsets) -> IntArray:
         ranked = np.argsort(values[items], axis=1, kind="stable")
         order[items] = starts[:, None] + ranked
     return order
+
+
+def accumulate(ufunc: np.ufunc, values: FloatArray, offsets: Offsets) -> FloatArray:
+    """Running sum, or another running result, within each segment.  (n_items,)
+
+    >>> accumulate(np.add, np.array([7.0, 5.0, 5.0, 9.0]), np.array([0, 3, 4]))
+    array([ 7., 12., 17.,  9.])
+    """
+    running = np.empty(len(values))
+    lengths = np.diff(offsets)
+    for length in np.unique(lengths[lengths > 0]):
+        items = offsets[:-1][lengths == length][:, None] + np.arange(length)
+        running[items] = ufunc.accumulate(values[items], axis=1)
+    return running

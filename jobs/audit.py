@@ -28,18 +28,30 @@ def blank(key: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class QrelCounts:
-    """What one cheap pass over the judgments tells before anything is scored."""
+    """What one cheap pass over the judgments tells before anything is scored.
+
+    lowest_gain  the lowest grade above 0, null if there is none
+    best_grade   the highest grade
+    """
 
     n_qrel_rows: int
     n_unusable_qrel_rows: int
     n_negative_grades: int
+    lowest_gain: float | None
+    best_grade: float | None
 
 
 def count_qrels(qrels: DataFrame) -> QrelCounts:
     """Runs one job over QRELS."""
     unusable = blank("query_id") | blank("doc_id") | F.col("relevance").isNull() | F.isnan("relevance")
     infinite = F.abs("relevance") == float("inf")
-    row = qrels.agg(F.count("*"), F.count_if(unusable | infinite), F.count_if(F.col("relevance") < 0)).collect()[0]
+    row = qrels.agg(
+        F.count("*"),
+        F.count_if(unusable | infinite),
+        F.count_if(F.col("relevance") < 0),
+        F.min(F.when(F.col("relevance") > 0, F.col("relevance"))),
+        F.max("relevance"),
+    ).collect()[0]
     return QrelCounts(*row)
 
 
@@ -74,7 +86,8 @@ class Audit:
 
     def ranked(self, ranked: DataFrame) -> DataFrame:
         """Rankings of all queries, also of those outside the universe, watched."""
-        return self._watch("ranked", ranked, {"n_rankings": F.count("*"), "n_duplicates": F.sum("n_duplicates")})
+        sums = {key: F.sum(key) for key in ("n_duplicates", "n_misordered")}
+        return self._watch("ranked", ranked, {"n_rankings": F.count("*"), **sums})
 
     def rankings(self, rankings: DataFrame, *, n_systems: int) -> DataFrame:
         """RANKINGS, watched.  What belongs to a query is counted in it once for each system."""
@@ -82,8 +95,9 @@ class Audit:
         counts = {
             N_SCORES: F.count("*"),
             "n_answered": F.count_if(F.col("n_retrieved") > 0),
+            "n_only_judged": F.count_if((F.col("n_retrieved") > 0) & (F.col("n_retrieved") == F.col("n_judged"))),
             **{f"n_{value}": F.count_if(status == value) for value in (OK, UNANSWERED, NO_RELEVANT, UNJUDGED)},
-            **{key: F.sum(key) / n_systems for key in ("n_repeated", "n_contradictory")},
+            **{key: F.sum(key) / n_systems for key in ("n_repeated", "n_contradictory", "n_subtopics")},
         }
         return self._watch("rankings", rankings, counts)
 

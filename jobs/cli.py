@@ -168,12 +168,12 @@ def aggregate(
 
 @app.command
 def metrics(name: str | None = None, /) -> int:
-    """List the metrics with their formulas, or explain one.
+    """List the metrics and presets, or explain one.
 
     Parameters
     ----------
     name
-        A metric, such as nDCG or nDCG@10.
+        A metric or preset, such as nDCG, nDCG@10 or trec_eval.
     """
     console.show_metrics(name)
     return 0

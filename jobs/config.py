@@ -99,6 +99,18 @@ class Score(Section):
     conventions: ConventionChoices = Field(
         default=ConventionChoices(), description="single conventions that differ from the preset"
     )
+    diagnostics: list[Literal["ties", "unjudged", "random", "oracle"]] = Field(
+        default=[],
+        description="sanity checks to write beside the values: what ties and unjudged documents could change, "
+        "a random order and the best one",
+    )
+    spread_at: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="also tell how the documents of so many ranks spread over the catalogue"
+    )
+    reference: str | None = Field(
+        default=None, description="the system that metrics of two systems compare with, such as Overlap@10"
+    )
+    custom: dict[str, str] = Field(default={}, description="metrics of your own: a name for each package.module:Class")
     udf: Literal["auto", "arrow", "pandas"] = Field(
         default="auto", description="how Spark calls numpy; auto is arrow where Spark has it (4.1 and later)"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evalcore import METRICS, name, parameters, parse
+from jobs import catalogue
 from jobs.config import Config
 from jobs.errors import number_of
 from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
@@ -96,8 +95,56 @@ def show_score(output: str, manifest: Mapping[str, Any]) -> None:
     for key, meaning in told.items():
         if counts[key]:
             out.print(f"{counts[key]:>10,} {meaning}")
+    _show_notes(out, manifest["notes"])
+    _show_diagnostics(out, manifest["diagnostics"])
+    _show_spread(out, manifest["spread"])
     columns = [key if key.isidentifier() else f'"{key}"' for key in manifest["query_columns"][:2]]
     out.print(f"next: evaljob aggregate {output} --unit {' or '.join(['query_id', *columns])}", soft_wrap=True)
+
+
+def _show_notes(out: Console, notes: Sequence[str]) -> None:
+    for note in notes:
+        out.print(f"note: {note}", soft_wrap=True)
+
+
+def _show_diagnostics(out: Console, diagnostics: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> None:
+    rows = [
+        {
+            "metric": metric,
+            "system": system,
+            **{side: "" if (value := sides.get(side)) is None else f"{value:.4f}" for side in ALL_SIDES},
+            "ties decide": _share(sides, "ties_low", "ties_high"),
+        }
+        for system, metrics in diagnostics.items()
+        for metric, sides in metrics.items()
+    ]
+    if rows:
+        rows.sort(key=lambda row: row["metric"])
+        out.print()
+        _show_table(out, "Sanity checks, means over the judged queries", rows)
+        out.print()
+
+
+def _show_spread(out: Console, spread: Sequence[Mapping[str, Any]]) -> None:
+    if not spread:
+        return
+    title = f"The first {spread[0]['cutoff']} documents over a catalogue of {spread[0]['n_catalogue']:,}"
+    shown = ("coverage", "gini", "entropy", "novelty")
+    rows = [{"system": row["system"], **{key: f"{row[key]:.4f}" for key in shown}} for row in spread]
+    out.print()
+    _show_table(out, f"{title}: shares, and bits of information", rows)
+    out.print()
+
+
+def _share(sides: Mapping[str, float | None], low: str, high: str) -> str:
+    """How much of the greatest value is undecided, in percent."""
+    ends = sides.get(low), sides.get(high)
+    if ends[0] is None or ends[1] is None:
+        return ""
+    return f"{100 * (ends[1] - ends[0]) / abs(ends[1]):.1f} %" if ends[1] else "0.0 %"
+
+
+ALL_SIDES = ("random", "ties_low", "ties_high", "unjudged_low", "unjudged_high", "oracle")
 
 
 def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts: pa.Table) -> None:
@@ -130,6 +177,7 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
             "p: two-sided t test; adjusted: Holm, over the contrasts of a metric; verdict: the interval against 0,"
         )
         out.print("and, to be equivalent, inside a margin of 0.5 % of the baseline, at least 0.0005.")
+    _show_notes(out, described["notes"])
     for flag in FLAGS:
         if flag in seen:
             out.print(f"{flag}: {FLAGS[flag]}")
@@ -163,8 +211,8 @@ CONTRAST_COLUMNS: dict[str, Callable[[Mapping[str, Any]], str | Text]] = {
     "flags": lambda row: ", ".join(row["flags"]),
 }
 """Each column and what it shows of a row."""
-LEFT = {"metric", "system", "candidate", "baseline", "verdict", "flags", "name", "what it is"}
-TEXTS = {"flags", "what it is"}
+LEFT = {"metric", "system", "candidate", "baseline", "verdict", "flags"}
+TEXTS = {"flags"}
 FOLDED = 24
 """Least width of a column of texts."""
 EXPENDABLE = ("win/tie/loss", "p", "adjusted", "undefined")
@@ -173,6 +221,7 @@ FLAGS = {
     "degenerate": "all units are alike: the interval has no width",
     "insufficient": "fewer than 10 units tell anything: no verdict",
     "few_clusters": "fewer than 10 effective units: intervals are too narrow",
+    "no_interval": "a median is told without an interval or a test",
     "bucketed": "units share 4,096 buckets, which adds about 1 % of noise to a standard error",
 }
 
@@ -181,7 +230,11 @@ def _value(row: Mapping[str, Any], key: str, *, sign: str = "") -> str:
     value = row[key]
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:{sign},.0f}" if row["statistic"] == "sum" or abs(value) >= 1000 else f"{value:{sign}.4f}"
+    return (
+        f"{value:{sign},.0f}"
+        if (row["statistic"] == "sum" and value == round(value)) or abs(value) >= 1000
+        else f"{value:{sign}.4f}"
+    )
 
 
 def _p(value: float | None) -> str:
@@ -191,32 +244,19 @@ def _p(value: float | None) -> str:
 
 
 def show_metrics(wanted: str | None) -> None:
-    """The catalogue, or all that is said of one metric."""
+    """The catalogue, or all that is said of one metric or preset."""
     out = _console()
+    width = out.width if out.is_terminal else None
     if wanted is not None:
-        metric = type(parse(wanted))
-        out.print(name(metric()), style="bold")
-        for paragraph in inspect.cleandoc(metric.__doc__ or "").replace("``", "").split("\n\n"):
-            if paragraph.startswith("    "):  # a formula
-                out.print(f"{paragraph}\n", soft_wrap=True)
-            elif not paragraph.startswith(">>>"):
-                out.print(" ".join(paragraph.splitlines()) + "\n")
-        defaults = [f"{key}={value}" for key, value in parameters(metric()).items()]
-        out.print(f"Parameters with their defaults: {', '.join(defaults) or 'none'}.")
+        first, *lines = catalogue.explained(wanted, width)
+        out.print(first, style="bold", soft_wrap=True)
+        out.print("\n".join(lines), soft_wrap=True)
         return
-    _show_table(out, "Metrics", [{"name": family, "what it is": told} for family, told in catalogue()])
-    out.print("Each takes a cutoff (nDCG@10) where that makes sense, and parameters in brackets: P(rel=2)@5,")
-    out.print("F(beta=2), nDCG(gain=exp2,discount=ln). trec_eval's names work too. One in full: evaljob metrics nDCG")
-
-
-def catalogue() -> list[tuple[str, str]]:
-    """Name and first sentence, then the formula, of every metric."""
-    rows = []
-    for family, metric in METRICS.items():
-        lines = inspect.cleandoc(metric.__doc__ or "").splitlines()
-        formula = [line.strip() for line in lines if line.startswith("    ") and not line.strip().startswith(">>>")]
-        rows += [(family, lines[0]), *(("", f"  {line}") for line in formula)]
-    return rows
+    for line in catalogue.listing(width):
+        out.print(line, style=None if line.startswith(" ") else "bold", soft_wrap=True)
+    out.print()
+    out.print(catalogue.HOW_TO_WRITE.replace("`", ""))
+    out.print("Names of trec_eval and other programs are read too. In full: evaljob metrics nDCG, evaljob metrics ranx")
 
 
 def show_findings(findings: Sequence[Finding]) -> None:

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from evalcore import Metric, column_name
+from jobs.measures import Measure
 
 TIE = 1e-9
 """Values closer than this are a tie: equal up to the rounding of their sums."""
 
 
-def pair_counts(counted: DataFrame, *, metrics: Sequence[Metric], baseline: str | None) -> DataFrame:
+def pair_counts(counted: DataFrame, *, measures: Sequence[Measure], baseline: str | None) -> DataFrame:
     """Counted SCORES -> one row for each contrast, with <column>_wins, _ties and _losses of the candidate.
 
     Against the baseline, or of all pairs, the candidate being the later system in order of names.
     Compares the queries that both systems count and where both values are defined. Moves SCORES once.
     """
-    columns = [column_name(metric) for metric in metrics]
+    columns = [measure.column for measure in measures]
     candidate = counted.select("query_id", F.col("system").alias("candidate"), *columns)
     renamed = [F.col(column).alias(f"{column}_baseline") for column in columns]
     against = counted.select("query_id", F.col("system").alias("baseline"), *renamed)

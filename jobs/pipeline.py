@@ -12,28 +12,42 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from evalcore import Conventions, Metric, MetricNameError, column_name, name, parse_list
+from evalcore import Conventions, EvalcoreError, Metric, column_name, name, parse_list, preset
 from evalcore.errors import unknown
 from evalcore.inference import scale_exponent
+from evalcore.scoring import check_ties, columns_of, needs_of
 from jobs import aggregate as inference
-from jobs import audit, pairs, rankings, readers, refusals, store, unit_sums
+from jobs import audit, notes, pairs, rankings, readers, refusals, store, unit_sums
 from jobs import score as scoring
-from jobs.config import Config, Inputs, config_hash, dump
+from jobs import spread as spreading
+from jobs.config import Config, Inputs, Score, config_hash, dump
+from jobs.custom import register_all
 from jobs.errors import DataRefused, JobError, UsageError, number_of
+from jobs.measures import WEIGHT, Measure, measures_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
-from jobs.tables import UNANSWERED
+from jobs.tables import QRELS_SCHEMA, UNANSWERED
 
-LATE_CONVENTIONS = ("unanswered", "no_relevant")
+LATE_CONVENTIONS = ("unanswered", "no_relevant", "mean")
 """Conventions that act when SCORES become sums: one score table serves all their values."""
 
 
-def metrics_of(names: Sequence[str]) -> list[Metric]:
-    """The metrics of the configuration.  Raises UsageError."""
+def metrics_of(chosen: Score) -> list[Metric]:
+    """The metrics of the configuration, under its preset and conventions.  Raises UsageError."""
+    register_all(chosen.custom)
     try:
-        return parse_list(names)
-    except MetricNameError as error:
+        metrics = parse_list(chosen.metrics, short=preset(chosen.preset).short)
+        check_ties(metrics, chosen.resolved_conventions)
+    except EvalcoreError as error:
         raise UsageError(str(error)) from None
+    _check_reference(metrics, chosen.reference)
+    return metrics
+
+
+def _check_reference(metrics: Sequence[Metric], reference: str | None) -> None:
+    wanting = [name(metric) for metric in metrics if "reference" in metric.FACTS.needs]
+    if wanting and reference is None:
+        raise UsageError(f"{', '.join(wanting)}: compared with which system? Give --set score.reference=SYSTEM")
 
 
 def check_score(config: Config) -> tuple[list[Metric], Path]:
@@ -44,9 +58,9 @@ def check_score(config: Config) -> tuple[list[Metric], Path]:
     inputs, queries = config.inputs, config.inputs.queries
     checks: list[Callable[[], object]] = [
         lambda: readers.resolve(inputs.runs, option="runs", format=inputs.format),
-        lambda: readers.resolve(inputs.qrels, option="qrels", format=inputs.format),
+        lambda: _check_judgments(config),
         lambda: queries is None or readers.resolve([queries], option="queries", format="auto"),
-        lambda: metrics_of(config.score.metrics),
+        lambda: metrics_of(config.score),
         lambda: store.check_free(_output(config), replace=config.output.force),
     ]
     problems = []
@@ -57,7 +71,15 @@ def check_score(config: Config) -> tuple[list[Metric], Path]:
             problems.append(str(error))
     if problems:
         raise UsageError("\n".join(problems))
-    return metrics_of(config.score.metrics), _output(config)
+    return metrics_of(config.score), _output(config)
+
+
+def _check_judgments(config: Config) -> None:
+    """Judgments may be left out where no metric reads them."""
+    inputs = config.inputs
+    if not inputs.qrels and all(not metric.FACTS.judgments for metric in metrics_of(config.score)):
+        return
+    readers.resolve(inputs.qrels, option="qrels", format=inputs.format)
 
 
 def _output(config: Config) -> Path:
@@ -72,29 +94,57 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
     conventions = config.score.resolved_conventions
     with store.publish(output, replace=config.output.force) as staging, told():
         with progress.stage("looking at the input"):
-            source = _Source(spark, config.inputs, conventions)
+            needs = needs_of(metrics, conventions, config.score.diagnostics)
+            source = _Source(spark, config.inputs, conventions, needs=needs)
             systems = source.systems()
+            if config.score.reference not in (None, *systems):
+                raise UsageError(unknown("system", str(config.score.reference), systems))
             qrel_counts = audit.count_qrels(source.qrels)
-            refusals.of_qrels(
-                qrel_counts, source.qrels, conventions, paths=config.inputs.qrels, flaws=source.flaws("qrels")
-            )
+            if config.inputs.qrels:
+                refusals.of_qrels(
+                    qrel_counts, source.qrels, conventions, paths=config.inputs.qrels, flaws=source.flaws("qrels")
+                )
         queries = source.queries()
         others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
-        _check_columns(metrics, others)
-        depth = scoring.depth_of(metrics, conventions)
+        _check_columns(metrics, others, config.score, conventions)
+        depth = scoring.depth_of(metrics, conventions, config.score.diagnostics)
         watched = audit.Audit(conventions)
-        judgments = rankings.judgments(source.qrels)
+        judgments = rankings.judgments(source.qrels, needs=needs)
         runs = watched.runs(rankings.needed(source.runs, conventions))
-        ranked = rankings.ranked(runs, judgments, conventions=conventions, depth=depth)
-        answers = rankings.complete(watched.ranked(ranked), judgments, queries, systems=systems)
+        ranked = rankings.ranked(runs, judgments, conventions=conventions, depth=depth, needs=needs)
+        answers = rankings.complete(
+            watched.ranked(ranked),
+            judgments,
+            queries,
+            systems=systems,
+            needs=needs,
+            reference=config.score.reference,
+            unlabelled=not config.inputs.qrels,
+        )
         answers = watched.rankings(answers, n_systems=len(systems))
-        scores = scoring.score(answers, metrics=metrics, conventions=conventions, others=others, how=config.score.udf)
+        scores = scoring.score(
+            answers,
+            metrics=metrics,
+            conventions=conventions,
+            others=others,
+            diagnostics=config.score.diagnostics,
+            best_grade=qrel_counts.best_grade or 1.0,
+            how=config.score.udf,
+        )
         what = f"scoring {number_of(len(systems), 'system')} with {number_of(len(metrics), 'metric')}"
         with progress.stage(what):
             scores.write.parquet(store.uri(staging / "scores"))
-        counts = watched.counts()
+        counts = {**asdict(qrel_counts), **watched.counts()}
         written = spark.read.parquet(store.uri(staging / "scores"))
-        refusals.of_runs(counts, source.runs, source.qrels, written, conventions, flaws=source.flaws("runs"))
+        refusals.of_runs(
+            counts,
+            source.runs,
+            source.qrels,
+            written,
+            conventions,
+            by_subtopic=bool(needs & rankings.BY_SUBTOPIC),
+            flaws=source.flaws("runs"),
+        )
         files = store.part_files(staging / "scores", under=staging)
         n_rows = sum(file["rows"] for file in files)
         if n_rows != counts[audit.N_SCORES]:
@@ -117,36 +167,63 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
                 "queries": store.fingerprint([config.inputs.queries] if config.inputs.queries else []),
             },
             "n_queries": n_rows // len(systems),
-            "counts": {**asdict(qrel_counts), **counts},
+            "counts": counts,
+            "notes": notes.of_scores(metrics, counts, by_rank=conventions.ties == "rank_column"),
+            "spread": _spread(source, judgments, conventions, config.score.spread_at),
+            "diagnostics": scoring.diagnosed(written, metrics, config.score.diagnostics),
             "files": files,
         }
         store.write_manifest(staging, manifest)
     return manifest
 
 
-def _check_columns(metrics: Sequence[Metric], others: Sequence[str]) -> None:
+def _spread(
+    source: _Source, judgments: DataFrame, conventions: Conventions, cutoff: int | None
+) -> list[spreading.Spread]:
+    if cutoff is None:
+        return []
+    runs = rankings.needed(source.runs, conventions)
+    needs = frozenset({"documents"})
+    ranked = rankings.ranked(runs, judgments, conventions=conventions, depth=cutoff, needs=needs)
+    return spreading.spread(ranked, cutoff=cutoff)
+
+
+def _check_columns(metrics: Sequence[Metric], others: Sequence[str], chosen: Score, conventions: Conventions) -> None:
+    if conventions.mean == "weighted":
+        _check_weight(others)
     names = {key.casefold() for key in others}
-    columns = [column_name(metric) for metric in metrics]
+    columns = columns_of(metrics, chosen.diagnostics)
     taken = [column for column in columns if column in names or f"{column}_undefined" in names]
     if taken:
         raise UsageError(f"--queries: metrics have columns called {', '.join(taken)}; rename those of the queries")
 
 
+def _check_weight(query_columns: Sequence[str]) -> None:
+    if WEIGHT not in query_columns:
+        raise UsageError(f'mean: weighted needs a column "{WEIGHT}" in --queries')
+
+
 class _Source:
     """The input of a scoring run as tables."""
 
-    def __init__(self, spark: SparkSession, inputs: Inputs, conventions: Conventions) -> None:
+    def __init__(self, spark: SparkSession, inputs: Inputs, conventions: Conventions, *, needs: frozenset[str]) -> None:
         self._spark = spark
         self._inputs = inputs
         self._order = "rank" if conventions.ties == "rank_column" else "score"
         self._readers = {
             option: readers.READERS[readers.resolve(paths, option=option, format=inputs.format)]
             for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
+            if paths
         }
         self.runs: DataFrame = self._readers["runs"].runs(
             spark, inputs.runs, system_from=inputs.system_from, placed=rankings.looks_at_places(conventions)
         )
-        self.qrels: DataFrame = self._readers["qrels"].qrels(spark, inputs.qrels)
+        if inputs.qrels:
+            self.qrels: DataFrame = self._readers["qrels"].qrels(
+                spark, inputs.qrels, preferences="preferences" in needs
+            )
+        else:
+            self.qrels = spark.createDataFrame([], QRELS_SCHEMA)
 
     def queries(self) -> DataFrame | None:
         """QUERIES, each query once."""
@@ -197,28 +274,30 @@ def aggregate(
     """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS)."""
     manifest, unit, target = check_aggregate(directory, config)
     chosen = config.aggregate
-    metrics = metrics_of([metric["name"] for metric in manifest["metrics"]])
     conventions = _conventions(manifest, config)
+    metrics = _metrics_of(manifest)
+    measures = measures_of(metrics, conventions)
     with store.publish(target, replace=True) as staging, told():
         scores = spark.read.parquet(*store.score_files(directory, manifest))
-        counted = unit_sums.counted(scores, metrics=metrics, conventions=conventions)
+        counted = unit_sums.counted(scores, measures=measures, conventions=conventions)
         with progress.stage(f"summing by {unit}"):
-            undefined = unit_sums.undefined(metrics)
-            facts = unit_sums.facts(counted, unit, metrics)
+            undefined = unit_sums.undefined(measures)
+            facts = unit_sums.facts(counted, unit, measures)
             refusals.of_sums(facts, counted, unit, conventions, undefined=undefined)
-            exponents = [scale_exponent(largest) for largest in facts.largest]
+            exponents = {column: scale_exponent(largest) for column, largest in facts.largest.items()}
             bucketed = facts.n_units > unit_sums.MOST_UNITS
-            units = unit_sums.unit_of(unit, bucketed=bucketed)
-            sums = unit_sums.unit_sums(counted, metrics=metrics, exponents=exponents, unit=units)
+            summing: dict[str, Any] = {
+                "measures": measures, "exponents": exponents, "unit_name": unit, "bucketed": bucketed
+            }  # fmt: skip
+            sums = unit_sums.unit_sums(counted, **summing)
             restricted = _restricted(manifest, metrics, conventions)
             if restricted:
-                shared = unit_sums.given_others(counted, metrics=metrics, baseline=chosen.baseline)
-                sums = sums.unionByName(
-                    unit_sums.unit_sums(shared, metrics=metrics, exponents=exponents, unit=units, given=True)
-                )
+                shared = unit_sums.given_others(counted, measures=measures, baseline=chosen.baseline)
+                sums = sums.unionByName(unit_sums.unit_sums(shared, **summing, given=True))
             sums.write.parquet(store.uri(staging / "unit_sums"))
-            outcomes = pairs.pair_counts(counted, metrics=metrics, baseline=chosen.baseline)
+            outcomes = pairs.pair_counts(counted, measures=measures, baseline=chosen.baseline)
             outcomes.write.parquet(store.uri(staging / "pairs"))
+            medians = unit_sums.medians(counted, measures)
         settings = inference.Settings(
             methods=chosen.methods,
             confidence=chosen.confidence,
@@ -227,6 +306,7 @@ def aggregate(
             baseline=chosen.baseline,
             bucketed=bucketed,
             restricted=restricted,
+            medians=medians,
         )
         with progress.stage(f"{chosen.replicates:,} bootstrap replicates"):
             files = {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")}
@@ -235,7 +315,7 @@ def aggregate(
                 tables["unit_sums"],
                 tables["pairs"],
                 systems=manifest["systems"],
-                metrics=metrics,
+                measures=measures,
                 exponents=exponents,
                 settings=settings,
             )
@@ -246,13 +326,25 @@ def aggregate(
             "unit": unit,
             "n_units": facts.n_units,
             "bucketed": bucketed,
-            "exponents": dict(zip((column_name(metric) for metric in metrics), exponents, strict=True)),
+            "exponents": exponents,
+            "notes": _notes(contrasts, measures, chosen.methods[0]),
             "conventions": asdict(conventions),
             "config": dump(config)["aggregate"],
             "files": files,
         }
         store.write_manifest(staging, described)
     return {**described, "directory": str(target)}, estimates, contrasts
+
+
+def _metrics_of(manifest: dict[str, Any]) -> list[Metric]:
+    """The metrics of an evaluation, a user's own among them.  Raises UsageError."""
+    register_all(manifest["config"]["score"]["custom"])
+    return parse_list([metric["name"] for metric in manifest["metrics"]])
+
+
+def _notes(contrasts: pa.Table, measures: Sequence[Measure], method: str) -> list[str]:
+    rows = [row for row in contrasts.to_pylist() if row["method"] == method]
+    return notes.of_contrasts(rows, {measure.name: measure.metric for measure in measures})
 
 
 def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:
@@ -270,6 +362,8 @@ def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:
             f"to have {', '.join(f'{key}: {chosen[key]}' for key in other)}, score again"
         )
     conventions = Conventions(**(computed | chosen))
+    if conventions.mean == "weighted":
+        _check_weight(manifest["query_columns"])
     if conventions.unanswered == "error" and (n_missing := manifest["counts"][f"n_{UNANSWERED}"]):
         raise DataRefused(f"{number_of(n_missing, 'ranking')} missing, and unanswered is error; use zero or skip")
     return conventions

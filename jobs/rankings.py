@@ -6,70 +6,125 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import NullType
 
 from evalcore import Conventions
-from jobs.tables import NO_RELEVANT, OK, RANKING_COLUMNS, RELEVANT_GRADE, UNANSWERED, UNJUDGED
+from evalcore.conventions import TIES_BY_SCORE
+from jobs.tables import EXTRAS, NO_RELEVANT, OK, RANKING_COLUMNS, RELEVANT_GRADE, UNANSWERED, UNJUDGED
+
+BY_SUBTOPIC = frozenset({"subtopics", "preferences"})
+"""Needs for which a document may have several judgments, one for each subtopic or group."""
 
 
-def judgments(qrels: DataFrame) -> DataFrame:
+def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataFrame:
     """QRELS -> one row per (query, document), partitioned by query for every later join.
 
     Moves every judgment once. Repeated judgments become one; `n_repeated` and `n_contradictory` count
-    what was repeated, with the same grade or with another, for the audit.
+    what was repeated, with the same grade or with another, and `n_subtopics` documents that have judgments of
+    several subtopics, for the audit. Where subtopics or preferences are needed, `entries` holds them all,
+    and the grade is the best of them.
     """
-    return (
-        qrels.repartition("query_id")
-        .groupBy("query_id", "doc_id")
-        .agg(
+    rows = qrels.repartition("query_id")
+    spread = F.when(F.min("relevance") < F.max("relevance"), 1).otherwise(0)
+    several = F.when(F.min("subtopic") < F.max("subtopic"), 1).otherwise(0)
+    propensity = {"propensity": F.max("propensity")} if "propensities" in needs else {}
+    document = ("query_id", "doc_id")
+    if not needs & BY_SUBTOPIC:
+        return rows.groupBy(*document).agg(
             F.max("relevance").alias("relevance"),
             (F.count("*") - 1).alias("n_repeated"),
-            F.when(F.min("relevance") < F.max("relevance"), 1).otherwise(0).alias("n_contradictory"),
+            spread.alias("n_contradictory"),
+            several.alias("n_subtopics"),
+            *(column.alias(key) for key, column in propensity.items()),
         )
+    each = rows.groupBy(*document, "subtopic").agg(
+        F.max("relevance").alias("relevance"),
+        (F.count("*") - 1).alias("n_repeated"),
+        spread.alias("n_contradictory"),
+        *(column.alias(key) for key, column in propensity.items()),
+    )
+    entry = F.struct("doc_id", F.col("subtopic").alias("group"), F.col("relevance").alias("value"))
+    return each.groupBy(*document).agg(
+        F.max("relevance").alias("relevance"),
+        F.sum("n_repeated").alias("n_repeated"),
+        F.sum("n_contradictory").alias("n_contradictory"),
+        F.lit(0).alias("n_subtopics"),
+        F.collect_list(entry).alias("entries"),
+        *(F.max(key).alias(key) for key in propensity),
     )
 
 
-def ranked(runs: DataFrame, judgments: DataFrame, *, conventions: Conventions, depth: int | None) -> DataFrame:
+def ranked(
+    runs: DataFrame,
+    judgments: DataFrame,
+    *,
+    conventions: Conventions,
+    depth: int | None,
+    needs: frozenset[str] = frozenset(),
+) -> DataFrame:
     """RUNS -> one row per (system, query) that returned something: the grades of its documents, best first.
 
     n_retrieved   documents, up to the depth
     n_duplicates  copies of documents that the system returned more than once, of those within the depth
+    n_misordered  1 where the document with the best rank has not the best score, where the input has ranks
+    needs         what to gather beside grades, of `EXTRAS`
 
     Moves every returned document once. One ranking must fit in an executor's memory. The cut to the
     depth comes after the shuffle: before it, rows in no order would be sorted twice for nothing.
     """
     keys, ascending = _order(conventions)
-    one_each = conventions.duplicates != "error"
+    one_each = conventions.duplicates in ("first", "last", "best_score")
     rows = runs.repartition("query_id")
     if one_each:
         rows = _keep_one(rows, conventions)
     if depth is not None:
-        best_first = [key.asc() if ascending else key.desc() for key in keys]
-        within = Window.partitionBy("query_id", "system").orderBy(*best_first)
-        rows = rows.withColumn("rank_within", F.row_number().over(within)).where(F.col("rank_within") <= depth)
-    grades = judgments.select("query_id", "doc_id", F.col("relevance").alias("grade"))
+        rows = _within(rows, keys, ascending=ascending, depth=depth, whole_ties=conventions.ties in TIES_BY_SCORE)
+    known = ["propensity"] if "propensities" in needs else []
+    grades = judgments.select("query_id", "doc_id", F.col("relevance").alias("grade"), *known)
     graded = rows.join(grades.hint("shuffle_hash"), on=["query_id", "doc_id"], how="left")
     named = [key.alias(f"key_{index}") for index, key in enumerate(keys)]
-    documents = F.sort_array(F.collect_list(F.struct(*named, "doc_id", "grade")), asc=ascending)
+    more = [*(["score"] if "scores" in needs else []), *known]
+    documents = F.sort_array(F.collect_list(F.struct(*named, "doc_id", "grade", *more)), asc=ascending)
     copies = F.sum("n_copies") if one_each else F.lit(None)
-    rankings = graded.groupBy("query_id", "system").agg(documents.alias("documents"), copies.alias("n_copies"))
+    misordered = F.lit(0)
+    if "rank" in runs.columns:
+        misordered = F.when(F.min_by("score", "rank") < F.max("score"), 1).otherwise(0)
+    rankings = graded.groupBy("query_id", "system").agg(
+        documents.alias("documents"), copies.alias("n_copies"), misordered.alias("n_misordered")
+    )
     repeated = F.size("documents") - F.size(F.array_distinct("documents.doc_id"))
+    fields = {"scores": "score", "documents": "doc_id", "propensities": "propensity"}
+    extras = [F.col(f"documents.{field}").alias(EXTRAS[need][0]) for need, field in fields.items() if need in needs]
     return rankings.select(
         "system",
         "query_id",
         F.col("documents.grade").alias("grades"),
+        *extras,
         F.size("documents").alias("n_retrieved"),
         F.coalesce("n_copies", repeated).alias("n_duplicates"),
+        "n_misordered",
     )
+
+
+def _within(rows: DataFrame, keys: Sequence[Column], *, ascending: bool, depth: int, whole_ties: bool) -> DataFrame:
+    """Rows up to the depth; of documents that are tied there all, if the tie rule is to look at them all."""
+    best_first = [key.asc() if ascending else key.desc() for key in keys]
+    if whole_ties:
+        best_first = best_first[:1]
+    place = F.rank() if whole_ties else F.row_number()
+    within = Window.partitionBy("query_id", "system").orderBy(*best_first)
+    return rows.withColumn("rank_within", place.over(within)).where(F.col("rank_within") <= depth)
 
 
 def looks_at_places(conventions: Conventions) -> bool:
     """Whether the order of the input's rows can decide anything."""
-    return conventions.ties in ("rank_column", "input_order") or conventions.duplicates != "error"
+    by_place = conventions.duplicates in ("first", "last", "best_score")
+    return by_place or conventions.ties in ("rank_column", "input_order")
 
 
 def needed(runs: DataFrame, conventions: Conventions) -> DataFrame:
-    """RUNS without the columns that these conventions do not look at."""
-    rank = ["rank"] if conventions.ties == "rank_column" else []
+    """RUNS without the columns that these conventions do not look at; ranks stay where the input has any."""
+    rank = [] if isinstance(runs.schema["rank"].dataType, NullType) else ["rank"]
     place = ["place"] if looks_at_places(conventions) else []
     return runs.select("system", "query_id", "doc_id", "score", *rank, *place)
 
@@ -82,10 +137,15 @@ def _order(conventions: Conventions) -> tuple[list[Column], bool]:
     finite = ~F.isnan("score") & (F.abs("score") < float("inf"))
     if conventions.ties == "rank_column":
         return [F.col("rank"), F.col("place")], True
-    if conventions.ties == "doc_id_desc":
+    if conventions.ties in ("doc_id_desc", *TIES_BY_SCORE):
         return [F.when(finite, score) if conventions.non_finite_score == "last" else score, F.col("doc_id")], False
     worst_last = F.when(finite, -score).otherwise(float("nan")) if conventions.non_finite_score == "last" else -score
-    return [worst_last, F.col("doc_id") if conventions.ties == "doc_id_asc" else F.col("place")], True
+    tie_rules = {
+        "doc_id_asc": F.col("doc_id"),
+        "input_order": F.col("place"),
+        "random": F.md5(F.concat_ws("\t", "query_id", "doc_id")),  # that of evalcore.ordering.random_keys
+    }
+    return [worst_last, tie_rules[conventions.ties]], True
 
 
 def _keep_one(runs: DataFrame, conventions: Conventions) -> DataFrame:
@@ -104,37 +164,66 @@ def _keep_one(runs: DataFrame, conventions: Conventions) -> DataFrame:
 
 
 def complete(
-    ranked: DataFrame, judgments: DataFrame, queries: DataFrame | None, *, systems: Sequence[str]
+    ranked: DataFrame,
+    judgments: DataFrame,
+    queries: DataFrame | None,
+    *,
+    systems: Sequence[str],
+    needs: frozenset[str] = frozenset(),
+    reference: str | None = None,
+    unlabelled: bool = False,
 ) -> DataFrame:
     """The rankings of `ranked` for the query universe, and empty ones where a system returned nothing.
 
     The universe is QUERIES where given, else every query with a judgment. Moves QUERIES once and no
     ranking: everything is partitioned by query already.
+
+    reference    the system whose rankings stand beside all others', where that is needed
+    unlabelled   there are no judgments at all: the universe is QUERIES, or every query that a system answered
     """
+    graded = F.struct("relevance", "propensity" if "propensities" in needs else F.lit(None).alias("propensity"))
+    best_first = F.sort_array(F.collect_list(graded), asc=False)
+    extras = []
+    if "propensities" in needs:
+        extras.append(best_first["propensity"].alias("judged_propensities"))
+    if needs & BY_SUBTOPIC:
+        extras.append(F.sort_array(F.flatten(F.collect_list("entries"))).alias("entries"))
     judged = judgments.groupBy("query_id").agg(
-        F.sort_array(F.collect_list("relevance"), asc=False).alias("judged"),
+        (best_first["relevance"] if extras else F.sort_array(F.collect_list("relevance"), asc=False)).alias("judged"),
         F.count_if(F.col("relevance") >= RELEVANT_GRADE).cast("int").alias("n_relevant"),
         F.count("relevance").cast("int").alias("n_judged"),
-        F.sum("n_repeated").alias("n_repeated"),
-        F.sum("n_contradictory").alias("n_contradictory"),
+        *(F.sum(key).alias(key) for key in AUDITED_JUDGMENTS),
+        *extras,
     )
     universe = judged
-    if queries is not None:
-        universe = queries.repartition("query_id").join(judged.hint("shuffle_hash"), on="query_id", how="left")
+    if queries is not None or unlabelled:
+        asked = ranked.select("query_id").distinct() if queries is None else queries.repartition("query_id")
+        universe = asked.join(judged.hint("shuffle_hash"), on="query_id", how="left")
+    if unlabelled:
+        universe = universe.withColumn("judged", F.array().cast("array<double>"))
+    if "reference" in needs:
+        theirs = ranked.where(F.col("system") == F.lit(reference)).select(
+            "query_id", F.col("doc_ids").alias("reference")
+        )
+        universe = universe.join(theirs.hint("shuffle_hash"), on="query_id", how="left")
     expected = universe.withColumn("system", F.explode(F.array(*[F.lit(system) for system in systems])))
-    rankings = ranked.join(expected.hint("shuffle_hash"), on=["query_id", "system"], how="right")
+    rankings = ranked.drop("n_misordered").join(expected.hint("shuffle_hash"), on=["query_id", "system"], how="right")
     n_retrieved = F.coalesce("n_retrieved", F.lit(0))
+    nothing_relevant = F.lit(False) if unlabelled else F.col("n_relevant") == 0
     status = (
         F.when(F.col("judged").isNull(), UNJUDGED)
         .when(n_retrieved == 0, UNANSWERED)
-        .when(F.col("n_relevant") == 0, NO_RELEVANT)
+        .when(nothing_relevant, NO_RELEVANT)
         .otherwise(OK)
     )
     others = [key for key in (queries.columns if queries is not None else []) if key != "query_id"]
     counts = {key: F.coalesce(F.col(key), F.lit(0)) for key in ("n_relevant", "n_judged")}
     filled = rankings.withColumns({"n_retrieved": n_retrieved, "status": status, **counts})
-    return filled.select(*RANKING_COLUMNS, *(f"`{key}`" for key in others), *AUDITED)
+    gathered = dict.fromkeys(column for need in EXTRAS if need in needs for column in EXTRAS[need])
+    return filled.select(
+        *RANKING_COLUMNS, *gathered, *(f"`{key}`" for key in others), "n_duplicates", *AUDITED_JUDGMENTS
+    )
 
 
-AUDITED = ("n_duplicates", "n_repeated", "n_contradictory")
-"""Counts for the audit that ride along with a ranking."""
+AUDITED_JUDGMENTS = ("n_repeated", "n_contradictory", "n_subtopics")
+"""Counts of judgments, for the audit, that ride along with a ranking as n_duplicates does."""

@@ -102,6 +102,7 @@ def of_runs(
     scores: DataFrame,
     conventions: Conventions,
     *,
+    by_subtopic: bool,
     flaws: Flaws,
 ) -> None:
     """Raises DataRefused for what the scoring pass counted and the conventions do not allow."""
@@ -124,15 +125,24 @@ def of_runs(
             f"{_examples(repeated, **document)}; mend the runs, or keep one of each with "
             "--set score.conventions.duplicates=first (or best_score, last)"
         )
+    if n_documents := counts["n_subtopics"]:
+        several = F.array_join(F.sort_array(F.collect_set("subtopic")), " and ").alias("subtopics")
+        judged = qrels.groupBy("query_id", "doc_id").agg(several).where("subtopics like '% and %'")
+        raise DataRefused(
+            f"--qrels: {number_of(n_documents, 'document')} judged for several subtopics or groups: "
+            f"{_examples(judged, query='query_id', document='doc_id', subtopics='subtopics')}; metrics that take one "
+            "grade for each document have no value there. Use metrics of subtopics (such as alpha_nDCG@20) or of "
+            "preferences, or judgments with one grade for each document"
+        )
     if n_documents := counts["n_contradictory"]:
         grades = F.sort_array(F.collect_set("relevance"))
-        judged = qrels.groupBy("query_id", "doc_id").agg(grades.alias("grades")).where(F.size("grades") > 1)
+        keys = ["query_id", "doc_id", *(["subtopic"] if by_subtopic else [])]
+        judged = qrels.groupBy(*keys).agg(grades.alias("grades")).where(F.size("grades") > 1)
         raise DataRefused(
             f"--qrels: {number_of(n_documents, 'document')} judged more than once with different grades: "
-            f"{_examples(judged, query='query_id', document='doc_id', grades='grades')}; keep one judgment of each "
-            "(qrels of subtopics are not for these metrics)"
+            f"{_examples(judged, query='query_id', document='doc_id', grades='grades')}; keep one judgment of each"
         )
-    if counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"] == 0:
+    if counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"] == 0 and counts["n_qrel_rows"]:
         raise DataRefused(
             f"runs and judgments have no query in common: the runs have {_first_ids(runs)}, the judgments "
             f"{_first_ids(qrels)}, to be scored are {_first_ids(scores)}; do all use the same ids?"
@@ -161,6 +171,8 @@ class SumFacts(Protocol):
     def n_without_unit(self) -> int: ...  # noqa: D102
     @property
     def n_undefined(self) -> int: ...  # noqa: D102
+    @property
+    def n_bad_weights(self) -> int: ...  # noqa: D102
 
 
 def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventions, *, undefined: Column) -> None:
@@ -174,6 +186,12 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
         raise DataRefused(
             f"{number_of(facts.n_without_unit, 'row')} without a value of {unit}, the unit: queries {examples}; "
             "fill that column in --queries or leave these queries out, and score again"
+        )
+    if facts.n_bad_weights:
+        bad = ~F.coalesce(F.col("weight").cast("double") >= 0, F.lit(False))
+        raise DataRefused(
+            f"{number_of(facts.n_bad_weights, 'row')} without a weight that is a number from 0: queries "
+            f"{_first_ids(scores.where(bad))}; fill the column weight of --queries, and score again"
         )
     if conventions.no_relevant == "error" and facts.n_undefined:
         raise DataRefused(

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from evalcore import Conventions, Metric
+from evalcore import Conventions, Metric, column_name, name
+from evalcore.scoring import SIDES, Diagnostic, can_have, deepest_rank
 from jobs import udfs
-from jobs.tables import SCORE_FACTS, SCORE_KEYS
+from jobs.tables import SCORE_FACTS, SCORE_KEYS, UNJUDGED
 
 
 def score(
@@ -18,16 +19,20 @@ def score(
     metrics: Sequence[Metric],
     conventions: Conventions,
     others: Sequence[str] = (),
+    diagnostics: Sequence[Diagnostic] = (),
+    best_grade: float = 1.0,
     how: udfs.How = "auto",
 ) -> DataFrame:
-    """RANKINGS -> SCORES, one row per (system, query), one column per metric.
+    """RANKINGS -> SCORES, one row per (system, query), the columns of `evalcore.scoring.score`.
 
-    others   columns of QUERIES to carry along
+    others       columns of QUERIES to carry along
+    diagnostics  sanity checks to write beside the values; best_grade is the best that a document can have
 
     Builds a plan and runs nothing. Moves no rows: a ranking is one row, and only its arrays go through
     Python. A batch of rankings must fit in a worker's memory.
     """
-    values = udfs.metric_udf(metrics, conventions=conventions, how=how)("grades", "judged")
+    udf = udfs.metric_udf(metrics, conventions=conventions, diagnostics=diagnostics, best_grade=best_grade, how=how)
+    values = udf(*udfs.inputs(metrics, conventions, diagnostics))
     judged_only = F.when(F.col("judged").isNotNull(), F.col("values"))
     return (
         rankings.withColumn("values", values)
@@ -36,15 +41,38 @@ def score(
     )
 
 
-def depth_of(metrics: Sequence[Metric], conventions: Conventions) -> int | None:
+def diagnosed(
+    scores: DataFrame, metrics: Sequence[Metric], diagnostics: Sequence[Diagnostic]
+) -> dict[str, dict[str, dict[str, float | None]]]:
+    """The mean of each diagnostic over the judged queries, by system, metric and side.  Runs one job over SCORES."""
+    sides = {
+        (column_name(metric), side): name(metric)
+        for diagnostic in diagnostics
+        for metric in metrics
+        if can_have(metric, diagnostic)
+        for side in SIDES[diagnostic]
+    }
+    if not sides:
+        return {}
+    means = [F.round(F.avg(f"{column}_{side}"), 12).alias(f"{column}_{side}") for column, side in sides]
+    rows = scores.where(F.col("status") != UNJUDGED).groupBy("system").agg(*means).collect()
+    found: dict[str, dict[str, dict[str, float | None]]] = {}
+    for row in sorted(rows, key=lambda row: row.system):
+        for (column, side), metric in sides.items():
+            found.setdefault(row.system, {}).setdefault(metric, {})[side] = row[f"{column}_{side}"]
+    return found
+
+
+def depth_of(metrics: Sequence[Metric], conventions: Conventions, diagnostics: Sequence[Diagnostic] = ()) -> int | None:
     """Ranks to keep of each ranking; None keeps all.
 
-    ``depth: auto`` is the deepest cutoff where every metric has one and no document is removed from a
-    ranking, so that it changes no value.
+    ``depth: auto`` is the deepest rank that any metric reads where every metric has one, so that it changes no
+    value. All are kept where documents are removed from a ranking, which moves those below up, and for
+    diagnostics of other orders and other judgments.
     """
     if conventions.depth != "auto":
         return conventions.depth
-    cutoffs = [metric.cutoff for metric in metrics]
-    if conventions.removes_documents or None in cutoffs:
+    depths = [deepest_rank(metric) for metric in metrics]
+    if conventions.removes_documents or None in depths or set(diagnostics) - {"oracle"}:
         return None
-    return max(cutoff for cutoff in cutoffs if cutoff is not None)
+    return max(depth for depth in depths if depth is not None)

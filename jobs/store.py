@@ -163,7 +163,7 @@ def score_files(directory: Path, manifest: Mapping[str, Any]) -> list[str]:
             found = pq.read_metadata(path)
         except (pa.ArrowException, OSError) as error:
             raise DataRefused(f"{path} is damaged ({error}); score again") from None
-        if found.num_rows != file["rows"] or not columns <= set(found.schema.names):
+        if found.num_rows != file["rows"] or not columns <= set(found.schema.to_arrow_schema().names):
             raise DataRefused(f"{path} does not have the rows and columns that the manifest names; score again")
     return [uri(directory / file["path"]) for file in manifest["files"]]
 

@@ -2,9 +2,10 @@
 
     RUNS       system, query_id, doc_id, score, rank, place        one document that one system returned;
                score and rank null where there is none that can be read, place the row's place in the input
-    QRELS      query_id, doc_id, relevance                         one judgment
+    QRELS      query_id, doc_id, relevance, subtopic, propensity   one judgment; subtopic is the group it belongs to,
+               propensity the probability that the logged impression was looked at; null where there is none
     QUERIES    query_id, then cluster, segment and weight columns  what is known of a query
-    RANKINGS   one system's answer to one query: `RANKING_COLUMNS`
+    RANKINGS   one system's answer to one query: `RANKING_COLUMNS`, and those of `EXTRAS` that something asks for
     SCORES     one system's values for one query: `SCORE_KEYS`, the columns of QUERIES, metrics, `SCORE_FACTS`
     UNIT SUMS  exact sums over the queries of one unit: `UNIT_SUMS`
     ESTIMATES, CONTRASTS   Arrow schemas below
@@ -26,9 +27,23 @@ RANKING_COLUMNS = (
     "n_judged",
     "status",
 )
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "scores": ("scores",),  # array<double> in rank order
+    "documents": ("doc_ids",),  # array<string> in rank order
+    "propensities": ("propensities", "judged_propensities"),  # array<double>, aligned with grades and with judged
+    "subtopics": ("entries",),  # array<struct<doc_id, group, value>>: every judgment of the query, by document
+    "preferences": ("entries",),
+    "reference": ("reference",),  # array<string>: what the reference system returned for the query, best first
+}
+"""What a metric, tie rule or diagnostic can ask for, and the columns of RANKINGS that hold it."""
+QRELS_SCHEMA = "query_id string, doc_id string, relevance double, subtopic string, propensity double"
 SCORE_KEYS = ("system", "query_id")
 SCORE_FACTS = ("n_retrieved", "n_relevant", "n_judged", "status")
-RESERVED = {*RANKING_COLUMNS, "documents", "values", "n_duplicates", "n_repeated", "n_contradictory", "given"}
+RESERVED = {
+    *RANKING_COLUMNS,
+    *(column for columns in EXTRAS.values() for column in columns),
+    *("documents", "values", "n_duplicates", "n_repeated", "n_contradictory", "given"),
+}
 """What no column of QUERIES can be called: names of SCORES, and names in use on the way to sums."""
 
 OK = "ok"

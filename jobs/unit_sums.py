@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from evalcore import Conventions, Metric, column_name
+from evalcore import Conventions
 from evalcore.inference import LIMB_BITS
+from jobs.measures import WEIGHT, Measure
 from jobs.tables import ALL, UNANSWERED, UNIT_SUMS, UNJUDGED
 
 MOST_UNITS = 32_768
@@ -20,7 +20,7 @@ SALT = "evaljob"
 """Never change it: the same id must fall into the same bucket every night."""
 
 
-def counted(scores: DataFrame, *, metrics: Sequence[Metric], conventions: Conventions) -> DataFrame:
+def counted(scores: DataFrame, *, measures: Sequence[Measure], conventions: Conventions) -> DataFrame:
     """SCORES as they enter estimates: the rows that count, and null values as the conventions say.
 
     Of the rows, those of unjudged queries go, and under ``unanswered: skip`` those of unanswered ones.
@@ -32,20 +32,21 @@ def counted(scores: DataFrame, *, metrics: Sequence[Metric], conventions: Conven
         rows = rows.where(F.col("status") != UNANSWERED)
     fill = {"zero": 0.0, "one": 1.0}.get(conventions.no_relevant)
     columns = {}
-    for metric in metrics:
-        column = column_name(metric)
-        columns[f"{column}_undefined"] = F.col(column).isNull()
-        if metric.FACTS.needs_relevant and fill is not None:
-            columns[column] = F.coalesce(F.col(column), F.lit(fill))
+    for measure in measures:
+        (column, value), *parts = measure.values.items()
+        columns[f"{column}_undefined"] = value.isNull()
+        filled = measure.metric.FACTS.needs_relevant and fill is not None and not parts
+        columns[column] = F.coalesce(value, F.lit(fill)) if filled else value
+        columns |= dict(parts)
     return rows.withColumns(columns)
 
 
-def undefined(metrics: Sequence[Metric]) -> Column:
+def undefined(measures: Sequence[Measure]) -> Column:
     """Whether a row of counted SCORES lacks a value for want of a relevant document."""
     lacks = F.lit(False)
-    for metric in metrics:
-        if metric.FACTS.needs_relevant:
-            lacks = lacks | F.col(f"{column_name(metric)}_undefined")
+    for measure in measures:
+        if measure.metric.FACTS.needs_relevant:
+            lacks = lacks | F.col(f"{measure.column}_undefined")
     return lacks
 
 
@@ -53,28 +54,47 @@ def undefined(metrics: Sequence[Metric]) -> Column:
 class Facts:
     """What must be known of counted SCORES before they are summed.
 
-    n_undefined   rows that lack a value for want of a relevant document
-    largest       the largest magnitude of each metric, which sets its scale
+    n_undefined     rows that lack a value for want of a relevant document
+    n_bad_weights   rows whose weight is null, not a number or negative, where weights count
+    largest         the largest magnitude of what each column of UNIT SUMS adds, which sets its scale
     """
 
     n_units: int
     n_without_unit: int
     n_undefined: int
-    largest: list[float]
+    n_bad_weights: int
+    largest: dict[str, float]
 
 
-def facts(counted: DataFrame, unit: str, metrics: Sequence[Metric]) -> Facts:
-    """Runs one job over counted SCORES; a metric within [-1, 1] by definition is not looked at."""
-    columns = [column_name(metric) for metric in metrics]
-    unbounded = [column for column, metric in zip(columns, metrics, strict=True) if math.isinf(metric.FACTS.high)]
-    row = counted.agg(
-        F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
-        F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
-        F.count_if(undefined(metrics)).alias("n_undefined"),
-        *(F.max(F.abs(F.col(column))).alias(f"largest_{column}") for column in unbounded),
-    ).collect()[0]
-    largest = [float(row[f"largest_{column}"] or 0.0) if column in unbounded else 1.0 for column in columns]
-    return Facts(row["n_units"], row["n_without_unit"], row["n_undefined"], largest)
+def _weighed(counted: DataFrame, measures: Sequence[Measure], unit: str, *, given: bool) -> DataFrame:
+    """With the weight of each query where each unit is to count once: one over the unit's queries with a value."""
+    same_unit = Window.partitionBy("system", *(["given"] if given else []), F.col(f"`{unit}`"))
+    weights = {
+        measure.unit_weight: F.lit(1.0) / F.count(measure.column).over(same_unit)
+        for measure in measures
+        if measure.statistic == "units"
+    }
+    return counted.withColumns(weights) if weights else counted
+
+
+def facts(counted: DataFrame, unit: str, measures: Sequence[Measure]) -> Facts:
+    """Runs one job over counted SCORES; a value within [-1, 1] by definition is not looked at."""
+    columns = {column: added for measure in measures for column, added in measure.sums.items()}
+    unbounded = {column for measure in measures if not measure.bounded for column in measure.sums}
+    weight = F.col(WEIGHT).cast("double") if any(each.statistic == "weighted" for each in measures) else F.lit(1.0)
+    row = (
+        _weighed(counted, measures, unit, given=False)
+        .agg(
+            F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
+            F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
+            F.count_if(undefined(measures)).alias("n_undefined"),
+            F.count_if(~F.coalesce((weight >= 0) & (weight < float("inf")), F.lit(False))).alias("n_bad_weights"),
+            *(F.max(F.abs(columns[column])).alias(f"largest_{column}") for column in unbounded),
+        )
+        .collect()[0]
+    )
+    largest = {column: float(row[f"largest_{column}"] or 0.0) if column in unbounded else 1.0 for column in columns}
+    return Facts(row["n_units"], row["n_without_unit"], row["n_undefined"], row["n_bad_weights"], largest)
 
 
 def unit_of(column: str, *, bucketed: bool) -> Column:
@@ -87,7 +107,13 @@ def unit_of(column: str, *, bucketed: bool) -> Column:
 
 
 def unit_sums(
-    counted: DataFrame, *, metrics: Sequence[Metric], exponents: Sequence[int], unit: Column, given: bool = False
+    counted: DataFrame,
+    *,
+    measures: Sequence[Measure],
+    exponents: Mapping[str, int],
+    unit_name: str,
+    bucketed: bool,
+    given: bool = False,
 ) -> DataFrame:
     """UNIT SUMS of counted SCORES; `given` says whether the rows carry a system in the column given.
 
@@ -95,20 +121,34 @@ def unit_sums(
     each unit and system from each task.
     """
     sums = [F.count("*").alias("n_queries")]
-    for metric, exponent in zip(metrics, exponents, strict=True):
-        column = column_name(metric)
-        high, low = limbs(F.col(column), exponent=exponent)
-        sums += [
-            F.count(column).alias(f"{column}_n"),
-            F.coalesce(F.sum(high), F.lit(0)).alias(f"{column}_hi"),
-            F.coalesce(F.sum(low), F.lit(0)).alias(f"{column}_lo"),
-            F.count_if(f"{column}_undefined").alias(f"{column}_undefined"),
-        ]
-    keyed = counted.withColumns(
-        {"segment": F.lit(ALL), "unit": unit, **({} if given else {"given": F.lit(None).cast("string")})}
+    for measure in measures:
+        for column, added in measure.sums.items():
+            high, low = limbs(added, exponent=exponents[column])
+            sums += [
+                F.count(added).alias(f"{column}_n"),
+                F.coalesce(F.sum(high), F.lit(0)).alias(f"{column}_hi"),
+                F.coalesce(F.sum(low), F.lit(0)).alias(f"{column}_lo"),
+                F.count_if(f"{measure.column}_undefined").alias(f"{column}_undefined"),
+            ]
+    weighed = _weighed(counted, measures, unit_name, given=given)
+    keyed = weighed.withColumns(
+        {
+            "segment": F.lit(ALL),
+            "unit": unit_of(unit_name, bucketed=bucketed),
+            **({} if given else {"given": F.lit(None).cast("string")}),
+        }
     )
     keys = [key for key in UNIT_SUMS if key != "n_queries"]
     return keyed.groupBy(*keys).agg(*sums)
+
+
+def medians(counted: DataFrame, measures: Sequence[Measure]) -> dict[tuple[str, str], float]:
+    """The median of each system's values, by (system, column), for the measures that are medians.  Runs one job."""
+    columns = [measure.column for measure in measures if measure.statistic == "median"]
+    if not columns:
+        return {}
+    rows = counted.groupBy("system").agg(*(F.median(column).alias(column) for column in columns)).collect()
+    return {(row.system, column): row[column] for row in rows for column in columns if row[column] is not None}
 
 
 def limbs(value: Column, *, exponent: int) -> tuple[Column, Column]:
@@ -118,13 +158,13 @@ def limbs(value: Column, *, exponent: int) -> tuple[Column, Column]:
     return high, F.rint((scaled - high) * 2.0**LIMB_BITS).cast("long")
 
 
-def given_others(counted: DataFrame, *, metrics: Sequence[Metric], baseline: str | None) -> DataFrame:
+def given_others(counted: DataFrame, *, measures: Sequence[Measure], baseline: str | None) -> DataFrame:
     """Counted SCORES once for each other system that counts the query too, named in the column given.
 
     A value is null where the other system's is: for contrasts of systems that may count different queries.
     With a baseline only pairs with it. Moves SCORES twice.
     """
-    columns = [column_name(metric) for metric in metrics]
+    columns = [column for measure in measures for column in measure.values]
     theirs = [F.col(column).alias(f"{column}_given") for column in columns]
     others = counted.select("query_id", F.col("system").alias("given"), *theirs)
     pairs = counted.join(others, on="query_id", how="inner").where(F.col("system") != F.col("given"))

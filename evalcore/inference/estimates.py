@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -23,8 +24,22 @@ FEWEST_EFFECTIVE_UNITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A number to be estimated: a smooth function of sums.
+
+    mean        the mean of a column
+    ratio       the sum of a column over that of the column `below`, which counts the same queries
+    geometric   e to the mean of a column of logarithms
+    """
+
+    column: int
+    below: int | None = None
+    kind: Literal["mean", "ratio", "geometric"] = "mean"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """The mean of a column over its counted queries, in the metric's unit; NaN if there is none.
+    """A measure over its counted queries, in the metric's unit; NaN if there is none.
 
     standard_error is CR1 over the units. n_units counts the units with a counted query.
 
@@ -44,7 +59,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """How much higher the candidate's mean is than the baseline's, over the same units.
+    """How much higher the candidate's measure is than the baseline's, over the same units.
 
         delta = candidate - baseline     relative_delta = delta / baseline (NaN for a baseline of 0)
         p_value   two-sided, t = delta / standard_error with n_units - 1 degrees of freedom
@@ -69,7 +84,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
-    """One Estimate for each column, one Contrast for each pair asked for, in their order."""
+    """One Estimate for each measure, one Contrast for each pair asked for, in their order."""
 
     estimates: list[Estimate]
     contrasts: list[Contrast]
@@ -78,13 +93,17 @@ class Inference:
 def infer(
     sums: UnitSums,
     *,
+    measures: Sequence[Measure] | None = None,
     contrasts: Sequence[tuple[int, int]] = (),
     methods: Sequence[str] = ("percentile", "bca", "t"),
     confidence: float = 0.95,
     replicates: int = 9_999,
     seed: int = 0,
 ) -> Inference:
-    """Every column's mean and every (candidate, baseline) pair's difference of means, each with its intervals.
+    """Every measure and every (candidate, baseline) pair's difference of measures, each with its intervals.
+
+    measures   what to estimate; default: the mean of each column
+    contrasts  pairs of places in `measures`
 
     Units are taken as independent; the queries of one unit may depend on each other in any way. Replicates
     are drawn only if a method needs them, the same for all columns. Those that drew no query of a column
@@ -96,14 +115,26 @@ def infer(
     >>> found.estimates[0].estimate, found.contrasts[0].delta, found.contrasts[0].flags
     (0.5, 0.25, ('insufficient', 'few_clusters'))
     """
-    _check(sums, contrasts, methods, confidence, replicates)
-    columns = [influence.of_column(sums, column) for column in range(len(sums.exponents))]
+    if measures is None:
+        measures = [Measure(column=column) for column in range(len(sums.exponents))]
+    _check(measures, contrasts, methods, confidence, replicates)
+    columns = [_statistic(sums, measure) for measure in measures]
     pairs = [
-        influence.of_contrast(columns[candidate], columns[baseline], estimate=sums.mean_difference(candidate, baseline))
-        for candidate, baseline in contrasts
+        influence.of_contrast(columns[candidate], columns[baseline], estimate=_delta(sums, measures, columns, pair))
+        for pair in contrasts
+        for candidate, baseline in [pair]
     ]
     drawn = replicates if RESAMPLING.intersection(methods) else 0
-    means, deltas = replicate_means(sums, contrasts, replicates=drawn, seed=seed)
+    of_means = [
+        (place, (measures[candidate].column, measures[baseline].column))
+        for place, (candidate, baseline) in enumerate(contrasts)
+        if measures[candidate].kind == measures[baseline].kind == "mean"
+    ]
+    by_column, by_pair = replicate_means(sums, [pair for _, pair in of_means], replicates=drawn, seed=seed)
+    means = [_replicated(by_column, measure) for measure in measures]
+    deltas = [means[candidate] - means[baseline] for candidate, baseline in contrasts]
+    for (place, _), exact in zip(of_means, by_pair, strict=True):
+        deltas[place] = exact
 
     def intervals(statistic: Statistic, replicated: FloatArray) -> dict[str, Interval]:
         counted = statistic.n > 0
@@ -135,6 +166,33 @@ def infer(
             for pair, (_, baseline), replicated in zip(pairs, contrasts, deltas, strict=True)
         ],
     )
+
+
+def _statistic(sums: UnitSums, measure: Measure) -> Statistic:
+    if measure.kind == "ratio" and measure.below is not None:
+        return influence.of_ratio(sums, measure.column, measure.below)
+    column = influence.of_column(sums, measure.column)
+    return influence.of_geometric(column) if measure.kind == "geometric" else column
+
+
+def _delta(
+    sums: UnitSums, measures: Sequence[Measure], statistics: Sequence[Statistic], pair: tuple[int, int]
+) -> float:
+    candidate, baseline = pair
+    if measures[candidate].kind == measures[baseline].kind == "mean":
+        return sums.mean_difference(measures[candidate].column, measures[baseline].column)
+    return statistics[candidate].estimate - statistics[baseline].estimate
+
+
+def _replicated(means: FloatArray, measure: Measure) -> FloatArray:
+    """A measure in every replicate; what is above and below a ratio counts the same queries, so means do."""
+    if measure.kind == "ratio" and measure.below is not None:
+        above, below = means[measure.column], means[measure.below]
+        quotient = np.full(len(above), np.nan)
+        np.divide(above, below, out=quotient, where=below > 0)
+        return quotient
+    of_column: FloatArray = means[measure.column]
+    return np.exp(of_column) if measure.kind == "geometric" else of_column
 
 
 def _contrast(pair: Statistic, baseline: float, intervals: dict[str, Interval]) -> Contrast:
@@ -176,7 +234,11 @@ def _flags(statistic: Statistic, *, uninformative: float) -> tuple[str, ...]:
 
 
 def _check(
-    sums: UnitSums, contrasts: Sequence[tuple[int, int]], methods: Sequence[str], confidence: float, replicates: int
+    measures: Sequence[Measure],
+    contrasts: Sequence[tuple[int, int]],
+    methods: Sequence[str],
+    confidence: float,
+    replicates: int,
 ) -> None:
     for method in methods:
         if method not in INTERVALS:
@@ -185,7 +247,6 @@ def _check(
         raise DataError(f"confidence {confidence} is not a fraction between 0 and 1; 95 % is 0.95")
     if replicates < FEWEST_REPLICATES and RESAMPLING.intersection(methods):
         raise DataError(f"{replicates} replicates; at least {FEWEST_REPLICATES} are needed")
-    n_columns = len(sums.exponents)
     for pair in contrasts:
-        if not all(0 <= column < n_columns for column in pair):
-            raise DataError(f"contrast {pair} names a column that does not exist; there are {n_columns}, from 0")
+        if not all(0 <= place < len(measures) for place in pair):
+            raise DataError(f"contrast {pair} names a column that does not exist; there are {len(measures)}, from 0")

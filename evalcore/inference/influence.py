@@ -86,6 +86,51 @@ def of_column(sums: UnitSums, column: int) -> Statistic:
     )
 
 
+def of_ratio(sums: UnitSums, above: int, below: int) -> Statistic:
+    """The sum of one column over that of another, which has the same queries and no negative value.
+
+    u_g = (A_g - estimate * B_g) / B      A_g, B_g: sums of unit g,  B = sum of B_g
+    """
+    n = sums.n[:, below]
+    totals, weights = sums.unit_totals(above), sums.unit_totals(below)
+    weight = math.fsum(weights.tolist())
+    if not weight > 0:
+        nothing = np.zeros(len(n))
+        return Statistic(
+            estimate=math.nan, influence=nothing, deletion=nothing, values=np.full(len(n), np.nan),
+            n=np.zeros_like(n), n_queries=0, resolution=0.0,
+        )  # fmt: skip
+    estimate = float(sums.exact_ratio(above, below))
+    units = max(1, int(n.sum())) / weight  # queries to one unit of what is below
+    steps = [math.ldexp(1.0, int(sums.exponents[column]) - RESOLUTION_BITS) for column in (above, below)]
+    step = steps[0] + abs(estimate) * steps[1]
+    excess = totals - estimate * weights
+    excess[np.abs(excess) <= step * n] = 0.0
+    return Statistic(
+        estimate=estimate,
+        influence=excess / weight,
+        deletion=np.divide(excess, weight - weights, out=np.zeros(len(n)), where=weights < weight),
+        values=np.divide(totals, weights, out=np.full(len(n), np.nan), where=weights > 0),
+        n=np.where(weights > 0, n, 0),
+        n_queries=int(n.sum()),
+        resolution=step * units,
+    )
+
+
+def of_geometric(column: Statistic) -> Statistic:
+    """The exponential of a mean of logarithms."""
+    scale = math.exp(column.estimate)
+    return Statistic(
+        estimate=scale,
+        influence=column.influence * scale,
+        deletion=column.deletion * scale,
+        values=np.exp(column.values),
+        n=column.n,
+        n_queries=column.n_queries,
+        resolution=column.resolution * max(1.0, scale),
+    )
+
+
 def of_contrast(candidate: Statistic, baseline: Statistic, *, estimate: float) -> Statistic:
     """The candidate's mean less the baseline's, from the same units. `estimate` is the delta, rounded once."""
     resolution = max(candidate.resolution, baseline.resolution)

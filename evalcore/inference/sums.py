@@ -141,6 +141,13 @@ class UnitSums:
         scale = Fraction(2) ** (int(self.exponents[column]) - 2 * LIMB_BITS)
         return scale * Fraction(total, int(self.n[:, column].sum()))
 
+    def exact_ratio(self, above: int, below: int) -> Fraction:
+        """One column's sum over another's, unrounded.  Raises ZeroDivisionError if the lower one is 0."""
+        n_above, n_below = (int(self.n[:, column].sum()) for column in (above, below))
+        if n_above == 0:
+            raise ZeroDivisionError
+        return self.exact_mean(above) * n_above / (self.exact_mean(below) * n_below)
+
     def mean(self, column: int) -> float:
         """The mean over the counted queries, correctly rounded; NaN if there is none."""
         return float(self.exact_mean(column)) if self.n[:, column].any() else math.nan

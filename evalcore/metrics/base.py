@@ -28,6 +28,7 @@ class Facts:
                        does not change
     monotone           exchanging two neighbours so that the higher grade stands first never makes it worse
     binary             tells relevant from not relevant and no more: grades above the bar are alike
+    judgments          whether it reads judgments at all
     order_free         the same for every order of the documents it is given
     shared_ranks       reads ranks through `JudgedRankings.hits` alone, so that tied documents can share one
 
@@ -45,6 +46,7 @@ class Facts:
     linear: bool = False
     monotone: bool = False
     binary: bool = False
+    judgments: bool = True
     order_free: bool = False
     shared_ranks: bool = False
 

@@ -12,16 +12,18 @@ from evalcore.arrays import FloatArray, IntArray
 from evalcore.errors import MetricNameError, unknown
 from evalcore.metrics.numbers import number, plain
 
-KNOWN = ("log2", "ln", "log<base>", "none")
+KNOWN = ("log2", "ln", "log<base>", "jk<base>", "zipf", "none")
 
 
 @dataclass(frozen=True, slots=True)
 class Discount:
-    """A function of the rank.
+    """A function of the rank, which never rises.
 
     log2        1 / log2(rank + 1)
     ln          1 / ln(rank + 1)
     log<base>   1 / log_base(rank + 1), for a base above 1: log10, log1.5
+    jk<base>    1 / log_base(rank), and 1 at ranks up to the base: jk2, jk10 (Järvelin & Kekäläinen 2002)
+    zipf        1 / rank
     none        1
 
     >>> Discount.parse("log2")(np.array([1, 3]))
@@ -33,14 +35,15 @@ class Discount:
     @classmethod
     def parse(cls, text: str) -> Discount:
         """The discount of this name.  Raises MetricNameError."""
-        if text in ("ln", "none"):
+        if text in ("ln", "zipf", "none"):
             return cls(text)
-        if not re.fullmatch(r"log[0-9.]+", text):
+        form = re.fullmatch(r"(log|jk)([0-9.]+)", text)
+        if not form:
             raise MetricNameError(unknown("discount", text, KNOWN))
-        base = number(text[3:])
+        base = number(form[2])
         if base <= 1:
             raise MetricNameError(f'the base of discount "{text}" must be above 1')
-        return cls(f"log{plain(base)}")
+        return cls(f"{form[1]}{plain(base)}")
 
     def __str__(self) -> str:
         return self.name
@@ -59,11 +62,17 @@ class Discount:
         return self._of(by_rank)[ranks]
 
     def _of(self, ranks: FloatArray) -> FloatArray:
-        if self.name == "log2":
-            return 1 / np.log2(ranks + 1)
+        if self.name == "zipf":
+            return 1 / ranks
+        if self.name.startswith("jk"):
+            return 1 / np.maximum(1, _log(ranks, float(self.name[2:])))
         if self.name == "ln":
             return 1 / np.log(ranks + 1)
-        return math.log(float(self.name[3:])) / np.log(ranks + 1)
+        return 1 / _log(ranks + 1, float(self.name[3:]))
+
+
+def _log(values: FloatArray, base: float) -> FloatArray:
+    return np.log2(values) if base == 2 else np.log(values) / math.log(base)
 
 
 LOG2 = Discount("log2")

@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from evalcore.arrays import FloatArray
+from evalcore.arrays import FloatArray, IntArray
 from evalcore.metrics.base import Facts, check_cutoff, check_grade
-from evalcore.rankings import JudgedRankings
+from evalcore.metrics.ties import expected_reciprocal_rank
+from evalcore.metrics.top_k import possible
+from evalcore.rankings import Hits, JudgedRankings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +39,21 @@ class RR:
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
-        values = np.zeros(len(rankings))
-        found = np.flatnonzero(rankings.n_hits(self.min_grade, self.cutoff))
-        hits = rankings.relevant(self.min_grade)
-        values[found] = 1 / hits.ranks[hits.offsets[found]]
-        return values
+        return _first(rankings.relevant(self.min_grade), rankings.n_hits(self.min_grade, self.cutoff))
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,)."""
+        return expected_reciprocal_rank(rankings, self.min_grade, self.cutoff)
+
+    def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
+        """No unjudged document is relevant, or all are if the best grade is; (n_rankings,) each."""
+        found = possible(rankings, self.min_grade, best_grade)
+        return self.per_query(rankings), _first(found, found.counts(self.cutoff))
+
+
+def _first(hits: Hits, counts: IntArray) -> FloatArray:
+    """The reciprocal rank of the first hit, 0 where none counts.  (n_rankings,)"""
+    values = np.zeros(len(counts))
+    found = np.flatnonzero(counts)
+    values[found] = 1 / hits.ranks[hits.offsets[found]]
+    return values

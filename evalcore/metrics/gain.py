@@ -4,52 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import NoneType
-from typing import ClassVar, Literal
-
-import numpy as np
+from typing import ClassVar, Literal, Protocol
 
 from evalcore.arrays import FloatArray
-from evalcore.errors import MetricNameError
-from evalcore.metrics.base import UNBOUNDED, Facts, check_cutoff
+from evalcore.errors import MetricNameError, unknown
+from evalcore.metrics.base import UNBOUNDED, Facts, check_cutoff, check_grade
 from evalcore.metrics.discounts import LOG2, Discount
+from evalcore.metrics.gain_bounds import dcg_bounds, ndcg_bounds
+from evalcore.metrics.gained import Side, discounted_gain, expected_gain, share
 from evalcore.metrics.gains import LINEAR, Gain
-from evalcore.metrics.top_k import ratio
-from evalcore.rankings import Hits, JudgedRankings
-from evalcore.segments import segment_sum, sort_segments
+from evalcore.rankings import JudgedRankings
 
 NO_DISCOUNT = Discount("none")
-ROUNDING = 1e-12
+IDEALS = ("judged", "retrieved", "full")
 
 
-def _discounted_gain(
-    rankings: JudgedRankings, side: Literal["retrieved", "judged"], gain: Gain, discount: Discount, cutoff: int | None
-) -> FloatArray:
-    """Sum of gain * discount over the first ranks of the rankings, or of the best rankings.  (n_rankings,)"""
-    hits = rankings.once(("gainful", side, bool(gain.table)), lambda: _gainful(rankings, side, gain))
-    counts = rankings.once(("n_gainful", side, bool(gain.table), cutoff), lambda: hits.counts(cutoff))
-
-    def worth() -> FloatArray:
-        gains = gain(hits.grades)
-        if side == "judged" and gain.table:  # best grade first need not be best gain first
-            gains = gains[sort_segments(-gains, hits.offsets)]
-        return gains * discount(hits.ranks)
-
-    starts = hits.offsets[:-1]
-    return segment_sum(rankings.once(("worth", side, gain, discount), worth), starts, starts + counts)
+class _Gaining(Protocol):
+    @property
+    def gain(self) -> Gain: ...
 
 
-def check_parts(metric: CG | DCG | IDCG | NDCG) -> None:
-    """Raises MetricNameError unless gain and discount are what they must be, and not their names."""
+def check_parts(metric: _Gaining, *, losses: bool = False) -> None:
+    """Raises MetricNameError unless gain, discount, rel and cutoff are what they must be, not their names.
+
+    losses   whether gains may be negative: a share of the best gain is none then
+    """
     for part, kind in (("gain", Gain), ("discount", Discount)):
         if not isinstance(getattr(metric, part, None), (kind, NoneType)):
             raise MetricNameError(f"{part} is {getattr(metric, part)!r}; write {kind.__name__}.parse(...)")
-
-
-def _gainful(rankings: JudgedRankings, side: Literal["retrieved", "judged"], gain: Gain) -> Hits:
-    """The documents that can gain anything: a table may reward any judged one, the others a grade above 0."""
-    grades = rankings.retrieved if side == "retrieved" else rankings.judged
-    wanted = ~np.isnan(grades.values) if gain.table else grades.values > 0
-    return rankings.hits(wanted) if side == "retrieved" else Hits.among(grades, wanted)
+    if metric.gain.name == "signed" and not losses:
+        raise MetricNameError("gain=signed can be negative, and no share of the best then; CG and DCG take it")
+    if (min_grade := getattr(metric, "min_grade", None)) is not None:
+        check_grade(min_grade)
+    check_cutoff(getattr(metric, "cutoff", None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +45,8 @@ class CG:
 
         CG@c = sum over ranks r <= c of gain(grade at r)
 
-    Range from 0, in units of gain. An unjudged document and a negative grade gain 0. Defined for
-    every query.
+    Range from 0, in units of gain; with ``gain=signed`` below 0 too. An unjudged document, a negative
+    grade and a grade below ``rel``, where one is given, gain 0. Defined for every query.
 
     Source: Järvelin & Kekäläinen 2002, doi:10.1145/582415.582418.
 
@@ -67,17 +54,27 @@ class CG:
     array([3.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, linear=True, monotone=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(low=-UNBOUNDED, high=UNBOUNDED, linear=True, monotone=True, shared_ranks=True)
     gain: Gain = LINEAR
+    min_grade: float | None = None
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
-        check_cutoff(self.cutoff)
-        check_parts(self)
+        check_parts(self, losses=True)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
-        return _discounted_gain(rankings, "retrieved", self.gain, NO_DISCOUNT, self.cutoff)
+        return discounted_gain(
+            rankings, "retrieved", self.gain, NO_DISCOUNT, min_grade=self.min_grade, cutoff=self.cutoff
+        )
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,)."""
+        return expected_gain(rankings, self.gain, NO_DISCOUNT, min_grade=self.min_grade, cutoff=self.cutoff)
+
+    def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
+        """(n_rankings,) each."""
+        return dcg_bounds(rankings, self.gain, NO_DISCOUNT, self.min_grade, self.cutoff, best_grade)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +83,8 @@ class DCG:
 
         DCG@c = sum over ranks r <= c of gain(grade at r) * discount(r)
 
-    Range from 0, in units of gain. An unjudged document and a negative grade gain 0. Defined for
-    every query.
+    Range from 0, in units of gain; with ``gain=signed`` below 0 too. An unjudged document, a negative
+    grade and a grade below ``rel``, where one is given, gain 0. Defined for every query.
 
     Source: Järvelin & Kekäläinen 2002, doi:10.1145/582415.582418; Burges et al. 2005,
     doi:10.1145/1102351.1102363 (gain=exp2).
@@ -96,18 +93,28 @@ class DCG:
     array([1.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, linear=True, monotone=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(low=-UNBOUNDED, high=UNBOUNDED, linear=True, monotone=True, shared_ranks=True)
     gain: Gain = LINEAR
     discount: Discount = LOG2
+    min_grade: float | None = None
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
-        check_cutoff(self.cutoff)
-        check_parts(self)
+        check_parts(self, losses=True)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
-        return _discounted_gain(rankings, "retrieved", self.gain, self.discount, self.cutoff)
+        return discounted_gain(
+            rankings, "retrieved", self.gain, self.discount, min_grade=self.min_grade, cutoff=self.cutoff
+        )
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,)."""
+        return expected_gain(rankings, self.gain, self.discount, min_grade=self.min_grade, cutoff=self.cutoff)
+
+    def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
+        """(n_rankings,) each."""
+        return dcg_bounds(rankings, self.gain, self.discount, self.min_grade, self.cutoff, best_grade)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +123,8 @@ class IDCG:
 
         IDCG@c = sum over ranks r <= c of gain(r-th best judged document) * discount(r)
 
-    Range from 0, in units of gain. Depends on the judgments and not on the system. Defined for
-    every query.
+    Range from 0, in units of gain. A grade below ``rel``, where one is given, gains 0. Depends on the
+    judgments and not on the system. Defined for every query.
 
     Source: Järvelin & Kekäläinen 2002, doi:10.1145/582415.582418.
 
@@ -128,15 +135,17 @@ class IDCG:
     FACTS: ClassVar[Facts] = Facts(high=UNBOUNDED, empty=None, higher_is_better=None, order_free=True)
     gain: Gain = LINEAR
     discount: Discount = LOG2
+    min_grade: float | None = None
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
-        check_cutoff(self.cutoff)
         check_parts(self)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
-        return _discounted_gain(rankings, "judged", self.gain, self.discount, self.cutoff)
+        return discounted_gain(
+            rankings, "judged", self.gain, self.discount, min_grade=self.min_grade, cutoff=self.cutoff
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,12 +154,19 @@ class NDCG:
 
         nDCG@c = DCG@c / IDCG@c
 
-    Range 0 to 1. The best ranking draws on every judged document, retrieved or not, and is cut at
-    the same c. An unjudged document and a negative grade gain 0. Undefined for a query where no
-    judged document gains anything.
+    Range 0 to 1. An unjudged document, a negative grade and a grade below ``rel``, where one is given,
+    gain 0. The best ranking is, by ``ideal``:
+
+        judged      all judged documents, retrieved or not, cut at the same c
+        retrieved   the documents of this ranking in their best order, cut at the same c; those below the
+                    cutoff count too (scikit-learn, LightGBM, torchmetrics)
+        full        all judged documents, not cut
+
+    Undefined for a query where no judged document gains anything.
 
     Source: Järvelin & Kekäläinen 2002, doi:10.1145/582415.582418 (gain=linear); Burges et al. 2005,
-    doi:10.1145/1102351.1102363 (gain=exp2); trec_eval ``ndcg``, ``ndcg_cut``.
+    doi:10.1145/1102351.1102363 (gain=exp2); trec_eval ``ndcg``, ``ndcg_cut``, ``ndcg_p`` (discount=jk2);
+    ranx ``ndcg-l2`` (rel=2).
 
     >>> NDCG(cutoff=10).per_query(JudgedRankings.from_lists(retrieved=[[0, 2]], judged=[[2, 0]])).round(4)
     array([0.6309])
@@ -159,17 +175,49 @@ class NDCG:
     FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, shared_ranks=True)
     gain: Gain = LINEAR
     discount: Discount = LOG2
+    ideal: Literal["judged", "retrieved", "full"] = "judged"
+    min_grade: float | None = None
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
-        check_cutoff(self.cutoff)
         check_parts(self)
+        if self.ideal not in IDEALS:
+            raise MetricNameError(unknown("ideal", str(self.ideal), IDEALS))
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where nothing can be gained."""
-        found = _discounted_gain(rankings, "retrieved", self.gain, self.discount, self.cutoff)
-        best = _discounted_gain(rankings, "judged", self.gain, self.discount, self.cutoff)
-        value = ratio(found, best, otherwise=np.nan)
-        # the best ranking may sum the same gains in another order, to a sum less by some last bits
-        value[(value > 1) & (value < 1 + ROUNDING)] = 1
+        found = discounted_gain(
+            rankings, "retrieved", self.gain, self.discount, min_grade=self.min_grade, cutoff=self.cutoff
+        )
+        return self._share(found, rankings)
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,), NaN where nothing can be gained."""
+        found = expected_gain(rankings, self.gain, self.discount, min_grade=self.min_grade, cutoff=self.cutoff)
+        return self._share(found, rankings)
+
+    def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
+        """(n_rankings,) each, NaN where nothing can be gained whatever the unjudged documents are."""
+        return ndcg_bounds(
+            rankings,
+            self.per_query(rankings),
+            best="best" if self.ideal == "retrieved" else "judged",
+            gain=self.gain,
+            discount=self.discount,
+            min_grade=self.min_grade,
+            cutoff=self.cutoff,
+            ideal_cutoff=None if self.ideal == "full" else self.cutoff,
+            best_grade=best_grade,
+        )
+
+    def _share(self, found: FloatArray, rankings: JudgedRankings) -> FloatArray:
+        def best_of(side: Side) -> FloatArray:
+            cutoff = None if self.ideal == "full" else self.cutoff
+            return discounted_gain(rankings, side, self.gain, self.discount, min_grade=self.min_grade, cutoff=cutoff)
+
+        best = best_of("judged")
+        if self.ideal != "retrieved":
+            return share(found, best)
+        value = share(found, best_of("best"))
+        value[(best > 0) & (found == 0)] = 0  # there is something to find, and none of it was
         return value

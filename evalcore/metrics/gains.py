@@ -24,16 +24,18 @@ FUNCTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "linear": lambda grades: np.maximum(grades, 0),
     "exp2": _exp2,
     "binary": lambda grades: (grades >= 1).astype(np.float64),
+    "signed": lambda grades: grades,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A function of the grade, never negative; grades of 0 and less gain nothing unless a table says so.
+    """A function of the grade; grades of 0 and less gain nothing, unless a table or ``signed`` says so.
 
     linear   the grade
     exp2     2**grade - 1
     binary   1 for a grade of at least 1
+    signed   the grade, below 0 too: a loss (scikit-learn's dcg_score); no metric that is a share of the best has it
     {1:3.5,2:9}   a table; a grade that it does not list has its linear gain
 
     >>> Gain.parse("{1:3.5,2:9}")(np.array([0.0, 1.0, 2.0, 3.0]))
@@ -68,6 +70,20 @@ class Gain:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def of_any_grade(self) -> bool:
+        """Whether a grade of 0 or less can count too."""
+        return bool(self.table) or self.name == "signed"
+
+    def greatest(self, best_grade: float, min_grade: float | None) -> float:
+        """The most that a document of a grade from 0 to the best can gain."""
+        grades = np.array([best_grade, *(grade for grade, _ in self.table if 0 <= grade <= best_grade)])
+        if min_grade is not None:
+            grades = grades[grades >= min_grade]
+        found = self(grades).max(initial=0)
+        # a table may give the best grade less than its neighbours below have
+        return float(max(found, best_grade if self.table and len(grades) else 0))
 
     def __call__(self, grades: FloatArray) -> FloatArray:
         """(n,) grades, none NaN -> (n,) gains."""

@@ -16,7 +16,9 @@ from typing import Any
 
 from evalcore.errors import MetricNameError, unknown
 from evalcore.metrics.base import Metric
+from evalcore.metrics.clicks import read_clip
 from evalcore.metrics.discounts import Discount
+from evalcore.metrics.gain import IDEALS
 from evalcore.metrics.gains import Gain
 from evalcore.metrics.numbers import number, plain
 from evalcore.metrics.registry import METRICS
@@ -43,9 +45,20 @@ def choice(*known: str) -> Callable[[str], str]:
 
 PARAMETERS = {
     "beta": Parameter("beta", number),
+    "bins": Parameter("bins", number),
+    "clip": Parameter("clip", read_clip),
+    "denominator": Parameter("denominator", lambda text: text.replace(" ", "")),
     "discount": Parameter("discount", Discount.parse),
+    "form": Parameter("form", choice("ext", "min")),
     "gain": Parameter("gain", Gain.parse),
+    "ideal": Parameter("ideal", choice(*IDEALS)),
+    "max": Parameter("max_grade", number),
+    "mu": Parameter("mu", number),
+    "of": Parameter("of", lambda text: parse(text)),
+    "p": Parameter("persistence", number),
     "rel": Parameter("min_grade", number),
+    "ties": Parameter("ties", choice("half", "wrong")),
+    "variant": Parameter("variant", choice("b", "a")),
 }
 
 ALIASES = {
@@ -64,18 +77,93 @@ ALIASES = {
     "SetF": "F",
     "SetP": "P",
     "SetR": "R",
+    "SetRelP": "RelativeP",
     # trec_eval's names
+    "11pt_avg": "11ptAP",
+    "bpref": "Bpref",
+    "gm_bpref": "GMBpref",
+    "map_avgjg": "GroupMean",
+    "num_nonrel_judged_ret": "NumNonRelJudgedRet",
+    "prefs_avgjg": "Prefs(per=group)",
+    "prefs_avgjg_Rnonrel": "PrefsRnonrel",
+    "prefs_avgjg_Rnonrel_ret": "PrefsRnonrel(pairs=retrieved)",
+    "prefs_avgjg_imp": "Prefs(per=group,pairs=implied)",
+    "prefs_avgjg_ret": "Prefs(per=group,pairs=retrieved)",
+    "prefs_num_prefs_ful": "NumPrefsMet",
+    "prefs_num_prefs_ful_ret": "NumPrefsMet(pairs=retrieved)",
+    "prefs_num_prefs_poss": "NumPrefs",
+    "prefs_pair": "Prefs(per=pair)",
+    "prefs_pair_imp": "Prefs(per=pair,pairs=implied)",
+    "prefs_pair_ret": "Prefs(per=pair,pairs=retrieved)",
+    "prefs_simp": "Prefs",
+    "prefs_simp_imp": "Prefs(pairs=implied)",
+    "prefs_simp_ret": "Prefs(pairs=retrieved)",
+    "gm_map": "GMAP",
+    "iprec_at_recall": "IPrecCurve",
     "map": "AP",
+    "dcg": "DCG",
+    "ideal_dcg": "IDCG",
     "ndcg": "nDCG",
+    "ndcg_p": "nDCG(discount=jk2)",
+    "ndcg_rel": "nDCG_rel",
     "num_rel": "NumRel",
     "num_rel_ret": "NumRelRet",
     "num_ret": "NumRet",
+    "num_q": "NumQ",
     "recip_rank": "RR",
     "set_F": "F",
     "set_P": "P",
+    "set_map": "SetAP",
     "set_recall": "R",
+    "set_relative_P": "RelativeP",
+    "utility": "Utility",
+    # ranx's names
+    "dcg_burges": "DCG(gain=exp2)",
+    "f1": "F",
+    "hit_rate": "Success",
+    "hits": "NumRelRet",
+    "mrr": "RR",
+    "ndcg_burges": "nDCG(gain=exp2)",
+    "r_precision": "Rprec",
+    # ndeval's and ir_measures' names
+    "AP_IA": "MAP_IA",
+    "alpha_ndcg": "alpha_nDCG",
+    "SRecall": "StRecall",
+    "strec": "StRecall",
+    # the name of its mean
+    "ZeroResultRate": "ZeroResult",
+    # names of scipy, scikit-learn, torchmetrics and rax
+    "AUROC": "AUC",
+    "BrierScore": "Brier",
+    "OPA": "PairwiseAccuracy",
+    "brier_score_loss": "Brier",
+    "kendalltau": "KendallTau",
+    "log_loss": "LogLoss",
+    "roc_auc": "AUC",
+    "spearmanr": "Spearman",
+    "weightedtau": "WeightedTau",
 }
-TREC_CUT = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG", "recall": "R", "success": "Success"}
+TREC_CUT = {
+    "P": "P",
+    "map_cut": "AP",
+    "ndcg_cut": "nDCG",
+    "recall": "R",
+    "relative_P": "RelativeP",
+    "success": "Success",
+}
+TREC_NUMBER = {
+    "P_avgjg": "GroupMean(of=P@{})",
+    "Rprec_mult": "Rprec(mult={})",
+    "Rprec_mult_avgjg": "GroupMean(of=Rprec(mult={}))",
+    "iprec_at_recall": "IPrec@{}",
+}
+
+
+TREC_GAINS = ("G", "Rndcg", "dcg", "ideal_dcg", "ndcg", "ndcg_p", "ndcg_rel")
+SPELLINGS = {"dcg=log2": "discount=log2", "dcg=exp-log2": "gain=exp2"}
+"""Parameters with their values, as ir_measures writes them."""
+KEYS = {"gains": "gain", "max_rel": "max"}
+"""Names of parameters in ir_measures."""
 
 
 def _split(text: str) -> list[str]:
@@ -91,13 +179,24 @@ def _split(text: str) -> list[str]:
 
 
 def _parameters(metric: type[Metric]) -> dict[str, Parameter]:
-    known = {field.name for field in dataclasses.fields(metric)}  # type: ignore[arg-type]
-    return {name: parameter for name, parameter in PARAMETERS.items() if parameter.field in known}
+    fields = {field.name: field.default for field in dataclasses.fields(metric)}  # type: ignore[arg-type]
+    fields.pop(getattr(metric, "AT", "cutoff"), None)
+    named = {name: parameter for name, parameter in PARAMETERS.items() if parameter.field in fields}
+    for parameter in named.values():
+        fields.pop(parameter.field, None)
+    own = {field: Parameter(field, str if isinstance(default, str) else number) for field, default in fields.items()}
+    return named | own
 
 
 def _expand_trec(text: str) -> str:
-    cut = re.fullmatch(r"(P|map_cut|ndcg_cut|recall|success)[_.]([0-9]+)", text)
-    return f"{TREC_CUT[cut[1]]}@{cut[2]}" if cut else text
+    gains = re.fullmatch(rf"({'|'.join(TREC_GAINS)})[_.](-?[0-9]+=.*)", text)
+    if gains:
+        return f"{gains[1]}(gain={{{gains[2].replace('=', ':')}}})"
+    form = re.fullmatch(r"([A-Za-z_]+?)[_.]([0-9]*\.?[0-9]+)", text)
+    measure, value = form.groups() if form else (text, "")
+    if measure in TREC_CUT and value.isdigit():
+        return f"{TREC_CUT[measure]}@{value}"
+    return TREC_NUMBER[measure].format(plain(float(value))) if measure in TREC_NUMBER and value else text
 
 
 def _at(metric: type[Metric]) -> str | None:
@@ -123,14 +222,17 @@ def parse(text: str, *, short: Mapping[str, Mapping[str, str]] | None = None) ->
     if form is None:
         raise MetricNameError(f'"{text}" is not a metric name; write it like nDCG@10 or P(rel=2)@5')
     family, inside, cutoff = form.groups()
-    family = ALIASES.get(family, family)
+    family, _, implied = ALIASES.get(family, family).partition("(")
+    inside = ",".join(part for part in (implied.removesuffix(")"), inside) if part)
     if family not in METRICS:
         raise MetricNameError(unknown("metric", family, METRICS, also=ALIASES))
     metric = METRICS[family]
     allowed = _parameters(metric)
     given: dict[str, Any] = {}
     for part in _split(inside) if inside else []:
+        part = SPELLINGS.get(re.sub(r"['\" ]", "", part), part)
         key, equals, value = (piece.strip() for piece in part.partition("="))
+        key = key if key in allowed else KEYS.get(key, key)
         if not equals or key not in allowed:
             known = ", ".join(allowed) or "none"
             raise MetricNameError(f'{text.strip()}: {family} has no parameter "{part}". Known: {known}.')
@@ -166,7 +268,12 @@ def parse_list(text: str | Sequence[str], *, short: Mapping[str, Mapping[str, st
     >>> [name(metric) for metric in parse_list("nDCG@10, F(beta=2,rel=2)@5")]
     ['nDCG@10', 'F(beta=2,rel=2)@5']
     """
-    texts = [part for given in ([text] if isinstance(text, str) else text) for part in _split(given) if part]
+    texts: list[str] = []
+    for part in (part for given in ([text] if isinstance(text, str) else text) for part in _split(given) if part):
+        if texts and re.fullmatch(r"-?[0-9]+=[0-9.]+", part):  # more gains of trec_eval's ndcg.1=3.5,2=9
+            texts[-1] += f",{part}"
+        else:
+            texts.append(part)
     if not texts:
         raise MetricNameError("no metric is named; for example: nDCG@10,AP,RR@10")
     metrics: dict[str, Metric] = {}
@@ -183,10 +290,11 @@ def name(metric: Metric) -> str:
     """The canonical name: ``parse(name(metric)) == metric``."""
     family = next(family for family, known in METRICS.items() if type(metric) is known)
     defaults = {field.name: field.default for field in dataclasses.fields(metric)}  # type: ignore[arg-type]
+    known = _parameters(type(metric))
     given = [
         f"{key}={value}"
         for key, value in parameters(metric).items()
-        if getattr(metric, PARAMETERS[key].field) != defaults[PARAMETERS[key].field]
+        if getattr(metric, known[key].field) != defaults[known[key].field]
     ]
     inside = f"({','.join(given)})" if given else ""
     at = _at(type(metric))
@@ -195,13 +303,17 @@ def name(metric: Metric) -> str:
 
 
 def parameters(metric: Metric) -> dict[str, str]:
-    """What can stand in the brackets of its name, with the values it has.
+    """What can stand in the brackets of its name, with the values it has; without those that are not set.
 
     >>> parameters(parse("nDCG@10"))
-    {'discount': 'log2', 'gain': 'linear'}
+    {'discount': 'log2', 'gain': 'linear', 'ideal': 'judged'}
     """
     values = {key: getattr(metric, parameter.field) for key, parameter in _parameters(type(metric)).items()}
-    return {key: plain(value) if isinstance(value, (int, float)) else str(value) for key, value in values.items()}
+    return {
+        key: plain(value) if isinstance(value, (int, float)) else name(value) if hasattr(value, "FACTS") else str(value)
+        for key, value in values.items()
+        if value is not None
+    }
 
 
 def column_name(metric: Metric) -> str:
@@ -211,4 +323,5 @@ def column_name(metric: Metric) -> str:
     ('ndcg_gain_exp2_at_10', 'f_beta_0p5')
     """
     spelled = name(metric).replace("@", "_at_").replace("-", "m").replace(".", "p").lower()
-    return re.sub(r"[^a-z0-9]+", "_", spelled).strip("_")
+    spelled = re.sub(r"[^a-z0-9]+", "_", spelled).strip("_")
+    return f"m_{spelled}" if spelled[0].isdigit() else spelled

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from evalcore.metrics.average_precision import AP
-from evalcore.metrics.base import Metric
-from evalcore.metrics.counts import Judged, NumRel, NumRelRet, NumRet
+import dataclasses
+import re
+
+from evalcore.errors import MetricNameError
+from evalcore.metrics.agreement import RBO, KendallTau, RefKendallTau, RefSpearman, Spearman, TauAP, WeightedTau
+from evalcore.metrics.average_precision import AP, GAP, GMAP
+from evalcore.metrics.base import Facts, Metric
+from evalcore.metrics.cascade import ERR, NERR
+from evalcore.metrics.clicks import IPS, SNIPS, ClickWeights
+from evalcore.metrics.counts import Judged, NumNonRelJudgedRet, NumRel, NumRelRet, NumRet, Unjudged
+from evalcore.metrics.diversity import NNRBP, NRBP, PIA, AlphaDCG, AlphaNDCG, ErrIA, MapIA, NErrIA, StRecall
 from evalcore.metrics.first_hit import RR
 from evalcore.metrics.gain import CG, DCG, IDCG, NDCG
-from evalcore.metrics.top_k import F, P, R, Rprec, Success
+from evalcore.metrics.gain_averaged import RNDCG, NDCGRel
+from evalcore.metrics.gain_blended import BinG, G, Q
+from evalcore.metrics.groups import GroupMean
+from evalcore.metrics.incomplete import Bpref, GMBpref, InfAP
+from evalcore.metrics.lists import NumQ, ZeroResult
+from evalcore.metrics.overlap import Jaccard, Overlap
+from evalcore.metrics.pairwise import AUC, Accuracy, PairwiseAccuracy, PairwiseLogLoss
+from evalcore.metrics.preferences import NumPrefs, NumPrefsMet, Prefs, PrefsRnonrel
+from evalcore.metrics.probabilities import ECE, MCE, PCOC, Brier, LogLoss, Reliability
+from evalcore.metrics.rank_biased import INST, RBP, RBPResidual
+from evalcore.metrics.recall_levels import ElevenPointAP, IPrec, IPrecCurve
+from evalcore.metrics.scaled_gain import BPM, SDCG
+from evalcore.metrics.sets import SetAP, Utility
+from evalcore.metrics.surrogates import LambdaLoss, ListNetLoss, RankNetLoss
+from evalcore.metrics.top_k import F, P, R, RelativeP, Rprec, Success
 
 METRICS: dict[str, type[Metric]] = {
     "P": P,
@@ -15,14 +37,100 @@ METRICS: dict[str, type[Metric]] = {
     "F": F,
     "Success": Success,
     "Rprec": Rprec,
+    "RelativeP": RelativeP,
+    "SetAP": SetAP,
+    "Utility": Utility,
     "RR": RR,
     "AP": AP,
+    "GMAP": GMAP,
+    "GAP": GAP,
+    "IPrec": IPrec,
+    "11ptAP": ElevenPointAP,
+    "IPrecCurve": IPrecCurve,
     "CG": CG,
     "DCG": DCG,
     "IDCG": IDCG,
     "nDCG": NDCG,
+    "nDCG_rel": NDCGRel,
+    "Rndcg": RNDCG,
+    "Q": Q,
+    "G": G,
+    "binG": BinG,
+    "ERR": ERR,
+    "nERR": NERR,
+    "SDCG": SDCG,
+    "BPM": BPM,
     "Judged": Judged,
     "NumRet": NumRet,
     "NumRel": NumRel,
     "NumRelRet": NumRelRet,
+    "NumNonRelJudgedRet": NumNonRelJudgedRet,
+    "Unjudged": Unjudged,
+    "RBP": RBP,
+    "RBPResidual": RBPResidual,
+    "INST": INST,
+    "Bpref": Bpref,
+    "GMBpref": GMBpref,
+    "infAP": InfAP,
+    "NumPrefs": NumPrefs,
+    "NumPrefsMet": NumPrefsMet,
+    "Prefs": Prefs,
+    "PrefsRnonrel": PrefsRnonrel,
+    "GroupMean": GroupMean,
+    "NumQ": NumQ,
+    "ZeroResult": ZeroResult,
+    "alpha_DCG": AlphaDCG,
+    "alpha_nDCG": AlphaNDCG,
+    "ERR_IA": ErrIA,
+    "nERR_IA": NErrIA,
+    "NRBP": NRBP,
+    "nNRBP": NNRBP,
+    "StRecall": StRecall,
+    "P_IA": PIA,
+    "MAP_IA": MapIA,
+    "IPS": IPS,
+    "SNIPS": SNIPS,
+    "ClickWeights": ClickWeights,
+    "Overlap": Overlap,
+    "Jaccard": Jaccard,
+    "Spearman": Spearman,
+    "KendallTau": KendallTau,
+    "TauAP": TauAP,
+    "WeightedTau": WeightedTau,
+    "RefSpearman": RefSpearman,
+    "RefKendallTau": RefKendallTau,
+    "RBO": RBO,
+    "PairwiseAccuracy": PairwiseAccuracy,
+    "Accuracy": Accuracy,
+    "AUC": AUC,
+    "PairwiseLogLoss": PairwiseLogLoss,
+    "LogLoss": LogLoss,
+    "Brier": Brier,
+    "PCOC": PCOC,
+    "ECE": ECE,
+    "MCE": MCE,
+    "Reliability": Reliability,
+    "ListNetLoss": ListNetLoss,
+    "RankNetLoss": RankNetLoss,
+    "LambdaLoss": LambdaLoss,
 }
+
+
+def register(name: str, metric: type[Metric]) -> None:
+    """Make a metric known by a name, for `parse` and all that follows from it.
+
+    The class is a frozen dataclass with FACTS and per_query, as every class of this package is, and every field
+    has a default. A field called cutoff is set by @, the others in brackets: numbers, or words.
+
+    Raises MetricNameError for a name that cannot be written or is taken, or a class that is no metric.
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise MetricNameError(f'"{name}" cannot be the name of a metric; use letters, digits and _')
+    if METRICS.get(name, metric) is not metric:
+        raise MetricNameError(f'"{name}" is the name of another metric')
+    frozen = dataclasses.is_dataclass(metric) and metric.__dataclass_params__.frozen
+    if not (frozen and isinstance(getattr(metric, "FACTS", None), Facts) and callable(getattr(metric, "per_query", 0))):
+        raise MetricNameError(f"{metric!r} is not a metric: a frozen dataclass with FACTS and per_query")
+    if any(field.default is dataclasses.MISSING for field in dataclasses.fields(metric)):  # type: ignore[arg-type]
+        raise MetricNameError(f"{metric.__name__} has a field without a default")
+    METRICS[name] = metric

@@ -8,11 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from evalcore.arrays import FloatArray, IntArray
-from evalcore.errors import MetricNameError
+from evalcore.errors import MetricNameError, unknown
 from evalcore.metrics.base import Facts, check_cutoff, check_grade
-from evalcore.rankings import JudgedRankings
+from evalcore.metrics.ties import LastRun, expected_hits, relevant_before
+from evalcore.rankings import Hits, JudgedRankings
 
 LARGEST_BETA = 1_000_000
+LARGEST_MULTIPLE = 1_000
+ALL_BUT_A_TENTH = 0.9
 
 
 def ratio(above: FloatArray | IntArray, below: FloatArray | IntArray, *, otherwise: float) -> FloatArray:
@@ -20,6 +23,27 @@ def ratio(above: FloatArray | IntArray, below: FloatArray | IntArray, *, otherwi
     quotient = np.full(len(below), otherwise)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
+
+
+def check_choice(what: str, given: str, known: tuple[str, ...]) -> None:
+    """Raises MetricNameError unless it is known."""
+    if given not in known:
+        raise MetricNameError(unknown(what, given, known))
+
+
+def check_capped(what: str, given: str, known: tuple[str, ...], cutoff: int | None) -> None:
+    """Raises MetricNameError unless it is known, and there is a cutoff k if it reads one and is not the default."""
+    check_choice(what, given, known)
+    if cutoff is None and given != known[0] and "k" in given:
+        raise MetricNameError(f"{what}={given} needs a cutoff, like @10")
+
+
+def possible(rankings: JudgedRankings, min_grade: float, best_grade: float) -> Hits:
+    """Retrieved documents that are relevant, or would be if all unjudged ones had the best grade."""
+    if best_grade < min_grade:
+        return rankings.relevant(min_grade)
+    grades = rankings.retrieved.values
+    return rankings.once(("possible", min_grade), lambda: rankings.hits((grades >= min_grade) | np.isnan(grades)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +54,8 @@ class P:
         P   = relevant documents retrieved / documents retrieved
 
     Range 0 to 1. Relevant is a grade of at least ``rel``. With a cutoff a ranking shorter than c is filled
-    up with documents that are not relevant; without one, an empty ranking has 0. Defined for
-    every query.
+    up with documents that are not relevant, unless ``denominator`` is min(k,n), the smaller of cutoff and
+    documents retrieved; an empty ranking has 0. Defined for every query.
 
     Source: Cleverdon 1967, doi:10.1108/eb050097; trec_eval ``P``, ``set_P``.
 
@@ -40,19 +64,34 @@ class P:
     """
 
     FACTS: ClassVar[Facts] = Facts(linear=True, monotone=True, binary=True, shared_ranks=True)
+    DENOMINATORS: ClassVar[tuple[str, ...]] = ("k", "min(k,n)")
+    denominator: str = "k"
     min_grade: float = 1
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
         check_grade(self.min_grade)
+        check_capped("denominator", self.denominator, self.DENOMINATORS, self.cutoff)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
-        hits = rankings.n_hits(self.min_grade, self.cutoff)
-        if self.cutoff is not None:
+        return self._of(rankings, rankings.n_hits(self.min_grade, self.cutoff))
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,)."""
+        return self._of(rankings, expected_hits(rankings, self.min_grade, self.cutoff))
+
+    def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
+        """No unjudged document is relevant, or all are if the best grade is; (n_rankings,) each."""
+        found = possible(rankings, self.min_grade, best_grade)
+        return self.per_query(rankings), self._of(rankings, found.counts(self.cutoff))
+
+    def _of(self, rankings: JudgedRankings, hits: FloatArray | IntArray) -> FloatArray:
+        if self.cutoff is not None and self.denominator == "k":
             return hits / self.cutoff
-        return ratio(hits, rankings.retrieved.lengths, otherwise=0.0)
+        n_retrieved = rankings.retrieved.lengths
+        return ratio(hits, n_retrieved if self.cutoff is None else np.minimum(n_retrieved, self.cutoff), otherwise=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,27 +100,40 @@ class R:
 
         R@c = relevant documents in the first c ranks / relevant judged documents
 
-    Range 0 to 1. Relevant is a grade of at least ``rel``. Without a cutoff all ranks count. Undefined
-    for a query without relevant judged documents.
+    Range 0 to 1. Relevant is a grade of at least ``rel``. Without a cutoff all ranks count. With ``cap=k`` the
+    denominator is at most c, so that 1 can be reached: capped recall. Undefined for a query without relevant
+    judged documents.
 
-    Source: Cleverdon 1967, doi:10.1108/eb050097; trec_eval ``recall``, ``set_recall``.
+    Source: Cleverdon 1967, doi:10.1108/eb050097; trec_eval ``recall``, ``set_recall``; capped: BEIR ``R_cap``.
 
     >>> R(cutoff=10).per_query(JudgedRankings.from_lists(retrieved=[[0, 1]], judged=[[1, 0, 1]]))
     array([0.5])
     """
 
     FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True, shared_ranks=True)
+    CAPS: ClassVar[tuple[str, ...]] = ("none", "k")
+    cap: str = "none"
     min_grade: float = 1
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
         check_cutoff(self.cutoff)
         check_grade(self.min_grade)
+        check_capped("cap", self.cap, self.CAPS, self.cutoff)
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where no judged document is relevant."""
-        hits = rankings.n_hits(self.min_grade, self.cutoff)
-        return ratio(hits, rankings.n_relevant(self.min_grade), otherwise=np.nan)
+        return self._of(rankings, rankings.n_hits(self.min_grade, self.cutoff))
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,), NaN where no judged document is relevant."""
+        return self._of(rankings, expected_hits(rankings, self.min_grade, self.cutoff))
+
+    def _of(self, rankings: JudgedRankings, hits: FloatArray | IntArray) -> FloatArray:
+        most = rankings.n_relevant(self.min_grade)
+        if self.cap == "k" and self.cutoff is not None:
+            most = np.minimum(most, self.cutoff)
+        return ratio(hits, most, otherwise=np.nan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +165,16 @@ class F:
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where no judged document is relevant."""
-        precision = P(min_grade=self.min_grade, cutoff=self.cutoff).per_query(rankings)
-        recall = R(min_grade=self.min_grade, cutoff=self.cutoff).per_query(rankings)
+        return self._of(rankings, rankings.n_hits(self.min_grade, self.cutoff))
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,), NaN where no judged document is relevant."""
+        return self._of(rankings, expected_hits(rankings, self.min_grade, self.cutoff))
+
+    def _of(self, rankings: JudgedRankings, hits: FloatArray | IntArray) -> FloatArray:
+        """Proportional to the hits, since precision and recall are."""
+        precision = P(min_grade=self.min_grade, cutoff=self.cutoff)._of(rankings, hits)
+        recall = R(min_grade=self.min_grade, cutoff=self.cutoff)._of(rankings, hits)
         weight = self.beta**2
         value = ratio((1 + weight) * precision * recall, weight * precision + recall, otherwise=0.0)
         return np.where(np.isnan(recall), np.nan, value)
@@ -147,30 +207,93 @@ class Success:
         """(n_rankings,)."""
         return (rankings.n_hits(self.min_grade, self.cutoff) > 0).astype(np.float64)
 
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,)."""
+        last = LastRun.of(rankings, relevant_before(rankings, self.min_grade), self.cutoff)
+        found = (last.hits_seen() > 0).astype(np.float64)
+        cut = last.cut()
+        found[last.is_cut()] = cut.mean(lambda n_seen: (cut.hits_above + n_seen > 0).astype(np.float64))
+        return found
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rprec:
-    """Precision at the rank equal to the number of relevant documents.
+    """Precision at the rank equal to the number of relevant documents, or a multiple of it.
 
-        Rprec = relevant documents in the first n ranks / n,  n = relevant judged documents
+        Rprec = relevant documents in the first n ranks / n,  n = relevant judged documents * mult
 
     Range 0 to 1. Relevant is a grade of at least ``rel``. A ranking shorter than n is filled up with
-    documents that are not relevant. Undefined for a query without relevant judged documents.
+    documents that are not relevant. A fraction of n of a tenth or more counts as one rank more, and n is at
+    least 1. Undefined for a query without relevant judged documents.
 
-    Source: Buckley & Voorhees 2005, TREC, chapter 3; trec_eval ``Rprec``.
+    Source: Buckley & Voorhees 2005, TREC, chapter 3; trec_eval ``Rprec``, ``Rprec_mult``.
 
     >>> Rprec().per_query(JudgedRankings.from_lists(retrieved=[[1, 0, 1]], judged=[[1, 1, 0]]))
     array([0.5])
     """
 
     FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True, shared_ranks=True)
+    mult: float = 1
     min_grade: float = 1
     cutoff: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         check_grade(self.min_grade)
+        if not 0 < self.mult <= LARGEST_MULTIPLE:
+            raise MetricNameError(f"mult is {self.mult!r}; it must be above 0 and at most {LARGEST_MULTIPLE}")
 
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,), NaN where no judged document is relevant."""
+        deepest = self._deepest(rankings)
+        return ratio(rankings.relevant(self.min_grade).counts(deepest), deepest, otherwise=np.nan)
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,), NaN where no judged document is relevant."""
+        deepest = self._deepest(rankings)
+        return ratio(expected_hits(rankings, self.min_grade, deepest), deepest, otherwise=np.nan)
+
+    def _deepest(self, rankings: JudgedRankings) -> IntArray:
+        """(n_rankings,), 0 where no judged document is relevant."""
         n_relevant = rankings.n_relevant(self.min_grade)
-        return ratio(rankings.relevant(self.min_grade).counts(n_relevant), n_relevant, otherwise=np.nan)
+        if self.mult == 1:
+            return n_relevant
+        deepest = (self.mult * n_relevant + ALL_BUT_A_TENTH).astype(np.int64)
+        return np.maximum(deepest, np.minimum(n_relevant, 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelativeP:
+    """Precision as a share of the best that this many ranks can have.
+
+        RelativeP@c = relevant documents in the first c ranks / min(c, relevant judged documents)
+        RelativeP   = relevant documents retrieved / min(documents retrieved, relevant judged documents)
+
+    Range 0 to 1. Relevant is a grade of at least ``rel``. With a cutoff it is ``R(cap=k)``. An empty ranking
+    has 0; undefined for a query without relevant judged documents.
+
+    Source: trec_eval ``relative_P``, ``set_relative_P``.
+
+    >>> RelativeP(cutoff=2).per_query(JudgedRankings.from_lists(retrieved=[[1, 0]], judged=[[1, 0]]))
+    array([1.])
+    """
+
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True, shared_ranks=True)
+    min_grade: float = 1
+    cutoff: int | None = None
+
+    def __post_init__(self) -> None:
+        check_cutoff(self.cutoff)
+        check_grade(self.min_grade)
+
+    def per_query(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,), NaN where no judged document is relevant."""
+        return self._of(rankings, rankings.n_hits(self.min_grade, self.cutoff))
+
+    def expected(self, rankings: JudgedRankings) -> FloatArray:
+        """(n_rankings,), NaN where no judged document is relevant."""
+        return self._of(rankings, expected_hits(rankings, self.min_grade, self.cutoff))
+
+    def _of(self, rankings: JudgedRankings, hits: FloatArray | IntArray) -> FloatArray:
+        n_relevant = rankings.n_relevant(self.min_grade)
+        n_ranks = rankings.retrieved.lengths if self.cutoff is None else self.cutoff
+        return np.where(n_relevant > 0, ratio(hits, np.minimum(n_relevant, n_ranks), otherwise=0.0), np.nan)

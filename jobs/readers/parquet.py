@@ -18,6 +18,7 @@ ID = (T.StringType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
 NUMBER = (T.DoubleType, T.FloatType, T.DecimalType, T.IntegerType, T.LongType, T.ShortType, T.ByteType)
 RUNS: Mapping[str, tuple[type[T.DataType], ...]] = {"system": ID, "query_id": ID, "doc_id": ID, "score": NUMBER}
 QRELS: Mapping[str, tuple[type[T.DataType], ...]] = {"query_id": ID, "doc_id": ID, "relevance": NUMBER}
+MORE_OF_QRELS: Mapping[str, tuple[type[T.DataType], ...]] = {"subtopic": ID, "propensity": NUMBER}
 
 
 def read(spark: SparkSession, paths: Sequence[str], *, option: str) -> DataFrame:
@@ -43,20 +44,25 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str, placed:
     return frame.select(
         *(F.col(key).cast("string").alias(key) for key in ("system", "query_id", "doc_id")),
         (F.col("score").cast("double") if "score" in frame.columns else F.lit(None).cast("double")).alias("score"),
-        (_rank() if ranked else F.lit(None).cast("int")).alias("rank"),
+        (_rank() if ranked else F.lit(None)).alias("rank"),  # void: there are no ranks to disagree with scores
         place(wanted=placed),
         F.lit(None).cast("string").alias("file"),
     )
 
 
-def qrels(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+def qrels(spark: SparkSession, paths: Sequence[str], *, preferences: bool = False) -> DataFrame:
     """QRELS."""
+    del preferences  # columns have names: a group is in the column subtopic
     frame = read(spark, paths, option="qrels")
-    _check(frame, QRELS, where=f"--qrels {', '.join(paths)}")
+    optional = {key: types for key, types in MORE_OF_QRELS.items() if key in frame.columns}
+    _check(frame, {**QRELS, **optional}, where=f"--qrels {', '.join(paths)}")
+    there = {key: F.col(key) if key in optional else F.lit(None) for key in MORE_OF_QRELS}
     return frame.select(
         F.col("query_id").cast("string").alias("query_id"),
         F.col("doc_id").cast("string").alias("doc_id"),
         F.col("relevance").cast("double").alias("relevance"),
+        there["subtopic"].cast("string").alias("subtopic"),
+        there["propensity"].cast("double").alias("propensity"),
     )
 
 

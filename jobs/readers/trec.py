@@ -1,10 +1,14 @@
 """TREC files: runs of six columns, judgments of four, plain or gzip.
 
     run     query Q0 document rank score tag          qrels   query iteration document relevance
+                                                      or      query subtopic document relevance
+                                                      or      query group document relevance
+                                                      or      query group subgroup document level
 
 Columns are divided by spaces or tabs; empty lines and lines that start with # are passed over; lines
 may end in CR LF, and the file may start with a byte order mark. What follows the tag of a run is passed
-over, as trec_eval does; a fifth column of judgments means another kind of judgments, and is refused.
+over, as trec_eval does. The metrics say what the second column of judgments means. Five columns are
+preferences, as trec_eval's `prefs` has them; for metrics of anything else they are refused.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ COLUMNS = {
     "runs": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iteration", "document", "relevance"),
 }
+PREFERENCES = ("query", "group", "subgroup", "document", "level")
 NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
 
 
@@ -44,13 +49,26 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str, placed:
     )
 
 
-def qrels(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """QRELS.  A line that cannot be read has nulls."""
+def qrels(spark: SparkSession, paths: Sequence[str], *, preferences: bool = False) -> DataFrame:
+    """QRELS.  A line that cannot be read has nulls.
+
+    preferences   whether lines of five columns are preferences; a subgroup is "group<TAB>subgroup", for no word of
+                  a line holds a tab
+    """
     field = _fields(spark, paths, kind="qrels")
+    items, whole, subtopic = list(field.items), field.whole, field.items[1]
+    if preferences:
+        fifth = F.get("words", F.lit(4))
+        five = field.decoded & (field.n_items == len(PREFERENCES))
+        whole = whole | five
+        items[2], items[3] = F.when(five, items[3]).otherwise(items[2]), F.when(five, fifth).otherwise(items[3])
+        subtopic = F.when(five, F.concat_ws("\t", items[1], field.items[2])).otherwise(items[1])
     return field.frame.select(
-        F.when(field.whole, field.items[0]).alias("query_id"),
-        F.when(field.whole, field.items[2]).alias("doc_id"),
-        F.when(field.whole, _number(field.items[3])).alias("relevance"),
+        F.when(whole, items[0]).alias("query_id"),
+        F.when(whole, items[2]).alias("doc_id"),
+        F.when(whole, _number(items[3])).alias("relevance"),
+        F.when(whole, subtopic).alias("subtopic"),
+        F.lit(None).cast("double").alias("propensity"),
     )
 
 

@@ -57,6 +57,11 @@ class Row:
     label: str
 
 
+def takes_grades_alone(metric) -> bool:
+    """Metrics of more than grades, and those whose value is a vector, have hand-worked cases in tests of their own."""
+    return not metric.FACTS.needs and not hasattr(metric, "elements")
+
+
 def grades(text: str) -> list[float | None]:
     return [] if text == "-" else [None if part == "." else float(part) for part in text.split()]
 
@@ -87,13 +92,15 @@ def test_the_twin_agrees_with_the_value_worked_out_by_hand(row):
     assert value == pytest.approx(row.expected, abs=1e-12, rel=0, nan_ok=True)
 
 
-def test_all_rows_in_one_batch_have_the_values_they_have_alone():
-    batch = JudgedRankings.from_lists(retrieved=[row.retrieved for row in ROWS], judged=[row.judged for row in ROWS])
-    values = [parse(row.metric).per_query(batch)[index] for index, row in enumerate(ROWS)]
-    assert values == pytest.approx([row.expected for row in ROWS], abs=1e-12, rel=0, nan_ok=True)
+@pytest.mark.parametrize("stem", sorted({row.label.partition(":")[0] for row in ROWS}))
+def test_all_rows_of_a_file_in_one_batch_have_the_values_they_have_alone(stem):
+    rows = [row for row in ROWS if row.label.startswith(f"{stem}:")]
+    batch = JudgedRankings.from_lists(retrieved=[row.retrieved for row in rows], judged=[row.judged for row in rows])
+    values = [parse(row.metric).per_query(batch)[index] for index, row in enumerate(rows)]
+    assert values == pytest.approx([row.expected for row in rows], abs=1e-12, rel=0, nan_ok=True)
 
 
-@pytest.mark.parametrize("family", METRICS)
+@pytest.mark.parametrize("family", [family for family, metric in METRICS.items() if takes_grades_alone(metric)])
 def test_every_metric_has_rows_for_an_empty_ranking_an_unjudged_document_and_nothing_relevant(family):
     of_family = [row for row in ROWS if type(parse(row.metric)) is METRICS[family]]
     assert any(not row.retrieved for row in of_family)

@@ -7,8 +7,9 @@ from hypothesis import given
 
 from evalcore.conventions import Conventions
 from evalcore.errors import DataError
-from evalcore.metrics import METRICS, parse
+from evalcore.metrics import parse
 from evalcore.rankings import Grades, Hits, JudgedRankings
+from tests.support.examples import EXAMPLES
 from tests.support.strategies import Query, batches, queries, rankings_of, seeded
 
 NAN = float("nan")
@@ -144,10 +145,10 @@ def test_removing_documents_is_the_same_as_never_having_had_them(batch, unjudged
 @given(query=queries())
 def test_the_original_keeps_its_documents_and_values(query):
     rankings = rankings_of([query])
-    before = [parse(family).per_query(rankings) for family in METRICS]
+    before = [metric.per_query(rankings) for metric in EXAMPLES]
     rankings.under(Conventions(unjudged="removed", negative_grade="removed"))
     assert lists(rankings.retrieved) == [query.retrieved]
-    assert np.array_equal(before, [parse(family).per_query(rankings) for family in METRICS], equal_nan=True)
+    assert np.array_equal(before, [metric.per_query(rankings) for metric in EXAMPLES], equal_nan=True)
 
 
 def test_hits_have_the_ranks_that_they_had_among_all_documents():

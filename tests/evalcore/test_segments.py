@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evalcore.segments import index_in_segment, offsets_of, running_count, segment_count, segment_sum, sort_segments
+from evalcore.segments import (
+    accumulate,
+    index_in_segment,
+    offsets_of,
+    running_count,
+    segment_count,
+    segment_sum,
+    sort_segments,
+)
 from tests.support.strategies import seeded
 
 lists = st.lists(st.lists(st.sampled_from([-1.5, -0.0, 0.0, 0.1, 0.2, 0.3, 7.0, 1e9]), max_size=6), max_size=8)
@@ -96,3 +104,11 @@ def test_sorting_writes_to_no_input():
     values, offsets = np.array([2.0, 1.0]), np.array([0, 2])
     values.flags.writeable = offsets.flags.writeable = False
     assert sort_segments(values, offsets).tolist() == [1, 0]
+
+
+def test_running_results_start_anew_in_each_segment():
+    values = np.array([2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    offsets = np.array([0, 2, 2, 5, 6])
+    assert accumulate(np.add, values, offsets).tolist() == [2, 5, 4, 9, 15, 7]
+    assert accumulate(np.multiply, values, offsets).tolist() == [2, 6, 4, 20, 120, 7]
+    assert accumulate(np.add, np.empty(0), np.array([0, 0])).shape == (0,)

@@ -171,7 +171,7 @@ def test_a_wrong_metric_is_refused_with_what_would_be_right(command, metrics, me
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--preset", "treceval"), 'unknown preset "treceval". Did you mean "trec_eval"? Known: default, trec_eval.'),
+        (("--preset", "treceval"), 'unknown preset "treceval". Did you mean "trec_eval"? Known: default, '),
         (("--system-from", "name"), "inputs.system_from is \"name\"; it should be 'tag' or 'file'"),
         (convention("ties=doc_id"), "score.conventions.ties is \"doc_id\"; it should be 'doc_id_desc', 'doc_id_asc', "),
         (("--set", "score.preset"), "--set score.preset: there is no value; write section.key=value"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalcore.conventions import Conventions
+from evalcore.presets import PRESETS
 from jobs.config import Aggregate, Config
 from jobs.config_file import load
 from jobs.errors import UsageError
@@ -166,7 +167,7 @@ def test_a_misspelt_convention_is_told_the_conventions(write):
         ("score: {udf: numba}", "score.udf is \"numba\"; it should be 'auto', 'arrow' or 'pandas'"),
         (
             "score: {preset: treceval}",
-            'score.preset: unknown preset "treceval". Did you mean "trec_eval"? Known: default, trec_eval.',
+            f'score.preset: unknown preset "treceval". Did you mean "trec_eval"? Known: {", ".join(PRESETS)}.',
         ),
         (
             "score: {conventions: {depth: 0}}",

@@ -5,6 +5,7 @@ All follow from places alone: the same document has the same extras whatever ran
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,12 +25,12 @@ class Extras:
 
 def extras_of(retrieved: Sequence[float | None], judged: Sequence[float]) -> Extras:
     """Judged documents are j0, j1 …; a retrieved grade takes the next of them that has this grade."""
-    free: dict[float, list[int]] = {}
+    free: dict[float, deque[int]] = {}
     for place, grade in enumerate(judged):
-        free.setdefault(grade, []).append(place)
+        free.setdefault(grade, deque()).append(place)
     documents, propensities = [], []
     for rank, grade in enumerate(retrieved):
-        place = free[grade].pop(0) if grade is not None and free.get(grade) else None
+        place = free[grade].popleft() if grade is not None and free.get(grade) else None
         documents.append(f"u{rank}" if place is None else f"j{place}")
         unknown = None if grade is None else 0.5  # a grade of no judged document, in impossible queries
         propensities.append(unknown if place is None else _propensity(place))
