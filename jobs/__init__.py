@@ -7,8 +7,11 @@
     readers/            files -> RUNS, QRELS, QUERIES
     rankings.py         RUNS + QRELS -> RANKINGS    score.py      RANKINGS -> SCORES (udfs.py)
     audit.py            counts, on the way          refusals.py   the message for each that is not allowed
-    unit_sums.py, pairs.py   SCORES -> sums         demo.py       a generated log
+    measures.py         what is estimated of each system; custom.py: metrics of a user's own package
+    unit_sums.py, pairs.py   SCORES -> sums         spread.py     RANKINGS -> coverage of the catalogue
     aggregate.py        sums -> ESTIMATES, CONTRASTS (no Spark)
+    notes.py            what a reader should know   catalogue.py  metrics and presets as text and Markdown
+    demo.py             a generated log
 
 Data goes one way, from table to table, and a stage knows no other stage.
 """

@@ -22,8 +22,8 @@ def of_scores(metrics: Sequence[Metric], counts: Mapping[str, Any], *, by_rank: 
         order, other = ("the rank column", "score") if by_rank else ("score", "the rank column")
         how = "set score.conventions.ties to another rule" if by_rank else "use score.conventions.ties=rank_column"
         notes.append(
-            f"Score and rank order differ in {counts['n_misordered']:,} of {counts['n_rankings']:,} rankings; documents "
-            f"are ordered by {order}. To follow {other}, {how}."
+            f"Score and rank order differ in {counts['n_misordered']:,} of {counts['n_rankings']:,} rankings; "
+            f"documents are ordered by {order}. To follow {other}, {how}."
         )
     binary = [name(metric) for metric in metrics if metric.FACTS.binary]
     graded = (counts["lowest_gain"] or 0) < (counts["best_grade"] or 0)

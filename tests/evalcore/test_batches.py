@@ -97,5 +97,5 @@ def huge():
 @every_metric
 def test_a_huge_ranking_leaves_the_values_beside_it_alone(metric, huge):
     values = metric.per_query(huge)
-    assert np.isfinite(values[1])
+    assert np.isfinite(values[1]) or metric.FACTS.needs or "Accuracy" in name(metric)  # no pairs in its first ranks
     assert same_bits(values[[0, 2]], metric.per_query(rankings_of([Query([3.0], [3.0]), Query([None, 3.0], [3.0])])))

@@ -288,7 +288,7 @@ def test_rounding_lifts_no_perfect_ranking_above_one():
 
 @pytest.mark.parametrize(
     ("text", "hint"),
-    [("nDGC@10", 'Did you mean "nDCG"'), ("mrrr@10", 'Did you mean "MRR"'), ("map_@10", 'Did you mean "map"')],
+    [("nDGC@10", 'Did you mean "nDCG"'), ("mrrr@10", 'Did you mean "mrr"'), ("map_@10", 'Did you mean "map"')],
 )
 def test_a_misspelt_family_is_recognised_in_spite_of_its_cutoff(text, hint):
     with pytest.raises(MetricNameError, match=hint):
