@@ -4,7 +4,7 @@ PINS := deploy/constraints.txt
 INSTALL := -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs bench package constraints clean
+.PHONY: help setup demo test lint docs bench parity package constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,10 @@ docs: setup ## Write docs/metrics.md anew
 bench: setup ## Measure speed
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
 	.venv/bin/python benchmarks/bench.py $(ARGS)
+
+parity: setup ## Compare with six other tools on real data and write docs/parity.md (8 minutes; needs ../shared/data)
+	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
+	.venv/bin/python benchmarks/parity.py
 
 package: setup ## Build what a cluster needs into out/package
 	deploy/spark-submit/package.sh $(ARGS)

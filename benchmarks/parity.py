@@ -19,7 +19,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -182,7 +182,6 @@ class Tool:
     ours       likewise of evalcore
     prepared   what the tool can be given of a case
     about      what the table's readers must know
-    otherwise  reasons that are none of the data, and values of evalcore without them
     """
 
     name: str
@@ -192,7 +191,6 @@ class Tool:
     ours: Callable[[Case, Sequence[str]], Values]
     about: str
     prepared: Callable[[Case], Case] = lambda given: given
-    otherwise: Mapping[str, Callable[[Case, Sequence[str]], Values]] = field(default_factory=dict)
 
 
 def under(of: str, names: Mapping[str, str], **changed: str) -> Callable[[Case, Sequence[str]], Values]:
@@ -270,12 +268,6 @@ def as_ir_measures(given: Case, measures: Sequence[str]) -> Values:
         asked = [measure for measure in of if of[measure] == each]
         found |= under(each, IR_MEASURES, no_relevant="zero")(given, asked)
     return found
-
-
-def as_gdeval_prints(given: Case, measures: Sequence[str]) -> Values:
-    """Rounded as printf does it, by the binary value, where numpy rounds the product with a power of ten."""
-    found = under("gdeval", IR_MEASURES, no_relevant="zero", rounding="none")(given, taken(given, measures))
-    return {measure: {query: round(value, 5) for query, value in values.items()} for measure, values in found.items()}
 
 
 RANX = [
@@ -407,7 +399,6 @@ TOOLS = [
         "Preset `ir_measures`; for ERR and nDCG with exponential gains, which ir_measures takes from gdeval, preset "
         "`gdeval`, whose values are rounded to five decimals on both sides. gdeval refuses the grade 5 of "
         "lenskit_topn. Accuracy is left out: it divides by 0 where nothing returned is not relevant.",
-        otherwise={"how a half is rounded": as_gdeval_prints},
     ),
     Tool("ranx", "ranx", RANX, of_ranx, as_ranx, "Against `evalcore.compat.ranx`, preset `ranx`."),
     Tool(
@@ -484,9 +475,6 @@ def reason(tool: Tool, cases: Sequence[Case], measure: str) -> str | None:
         changed = [change(given) for given in cases]
         if gaps(tool, changed, [measure]).get(measure, Gap(0, 0, 0)).is_none:
             return name
-    for name, ours in tool.otherwise.items():
-        if gaps(replace(tool, ours=ours), cases, [measure])[measure].is_none:
-            return name
     return None
 
 
@@ -552,8 +540,7 @@ def page(tools: Sequence[Tool], data: Mapping[str, Sequence[Case]]) -> tuple[str
         "The documents of ltr are ranked by the sum of their features, once as it is and once rounded so that many "
         "are tied.",
         "For every difference above 1e-9 there is a reason that the script has tried: with scores untied in "
-        "trec_eval's order, with negative grades raised to 0, or with a half rounded as the tool does, both sides "
-        "agree. What a preset cannot reproduce is in `evalcore.presets.PRESETS[name].limits`.",
+        "trec_eval's order, or with negative grades raised to 0, both sides agree. What a preset cannot reproduce is in `evalcore.presets.PRESETS[name].limits`.",
         f"Python {python_version()}, numpy {version('numpy')}.",
     ]
     for tool in tools:

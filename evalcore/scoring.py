@@ -64,7 +64,12 @@ def values(metric: Metric, rankings: JudgedRankings, conventions: Conventions) -
         found = metric.expected(rankings)
     else:
         found = metric.per_query(rankings)
-    return found if conventions.rounding == "none" else np.round(found, conventions.rounding)
+    return found if conventions.rounding == "none" else _rounded(found, conventions.rounding)
+
+
+def _rounded(values: FloatArray, decimals: int) -> FloatArray:
+    """As printing and reading rounds: of the exact binary value.  np.round rounds a product with a power of ten."""
+    return np.array([round(value, decimals) for value in values.ravel().tolist()]).reshape(values.shape)
 
 
 def prepared(rankings: JudgedRankings, conventions: Conventions) -> JudgedRankings:
