@@ -540,7 +540,8 @@ def page(tools: Sequence[Tool], data: Mapping[str, Sequence[Case]]) -> tuple[str
         "The documents of ltr are ranked by the sum of their features, once as it is and once rounded so that many "
         "are tied.",
         "For every difference above 1e-9 there is a reason that the script has tried: with scores untied in "
-        "trec_eval's order, or with negative grades raised to 0, both sides agree. What a preset cannot reproduce is in `evalcore.presets.PRESETS[name].limits`.",
+        "trec_eval's order, or with negative grades raised to 0, both sides agree. What a preset cannot reproduce is "
+        "in `evalcore.presets.PRESETS[name].limits`.",
         f"Python {python_version()}, numpy {version('numpy')}.",
     ]
     for tool in tools:

@@ -45,7 +45,8 @@ class Conventions:
                       ``pessimistic`` put the best or the worst grade first. ``average`` is the mean of
                       the metric over all orders of the tied documents; under ``average_rank`` tied
                       documents share the mean of their ranks.
-    score_precision   ``float32`` makes scores equal that agree to about 7 digits, as trec_eval 9 does.
+    score_precision   ``float32`` makes scores equal that agree to about 7 digits, as trec_eval 9 does, for the order
+                      and for metrics that read scores.
     unanswered        a judged query for which a system returned nothing: ``zero`` gives it each metric's
                       value for an empty ranking, ``skip`` leaves it out of that system's estimates.
     unjudged_query    a query of the universe without any judgment: ``skip`` counts it and leaves it out.
@@ -53,9 +54,10 @@ class Conventions:
     unjudged          a returned document without a judgment: ``removed`` takes it out of the ranking
                       (a condensed list, trec_eval -J).
     negative_grade    a grade below 0: ``not_relevant`` gains 0; ``removed`` takes the document out of
-                      ranking and judgments.
+                      ranking and judgments. Levels of preferences are no grades, and stay.
     duplicates        a document that a system returned twice for a query: keep the ``first`` or the
-                      ``last`` in input order, the one with the ``best_score``, or refuse. ``counted`` keeps
+                      ``last`` in input order, the one with the ``best_score``, or refuse; a copy below the
+                      depth goes unnoticed. ``counted`` keeps
                       all copies and counts each, as MLlib does: values above a metric's range come of it.
     non_finite_score  NaN or infinite: refuse, or rank it ``last``.
     depth             ranks kept of each ranking. ``auto`` is the deepest cutoff if every metric has one

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from evalcore.arrays import BoolArray, FloatArray
-from evalcore.conventions import GEOMETRIC_FLOOR, Conventions
+from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, MetricNameError
-from evalcore.metrics.base import Metric
+from evalcore.metrics.base import Metric, floor_of
 from evalcore.metrics.names import column_name, name, parse_list
 from evalcore.plain import Qrels, Ranked, Run, by_text, few, judged_of, judged_rankings, numbers
 from evalcore.presets import preset as preset_of
@@ -81,6 +81,8 @@ class Evaluation:
             return above / below if below else math.nan
         how = self.conventions.mean if statistic == "mean" else statistic
         values = self.counted(metric)
+        if how == "geometric":
+            values = np.maximum(values, floor_of(metric))
         if values.ndim == 2:
             return np.array([_mean(element, how, self.weights) for element in values.T])
         return _mean(values, how, self.weights)
@@ -108,7 +110,7 @@ def evaluate(
                  the tie rule. Under ``ties: rank_column`` documents rank in the order in which they are given.
     qrels        query -> {document: grade}; or {document: {subtopic: grade}}, a document's grade being its
                  best; or the relevant documents. With no relevant documents a query is judged; with an empty
-                 mapping it has no judgments.
+                 mapping it has no judgments. No query needs any where no metric reads judgments.
     metrics      names, or metrics; a preset's meanings are for names
     preset       whose conventions hold unless some are given
     queries      the universe, a mapping if they have weights; by default the queries of the judgments
@@ -128,6 +130,9 @@ def evaluate(
     wanted = _metrics(metrics, short=chosen.short)
     check_ties(wanted, rules)
     answers, judgments = by_text(run, "of the run"), by_text(qrels, "of the judgments")
+    unlabelled = not judgments and not any(metric.FACTS.judgments for metric in wanted)
+    if unlabelled:
+        judgments = dict.fromkeys(answers, ())
     asked: dict[str, Any] = judgments
     weights: FloatArray | None = None
     if queries is not None:
@@ -155,7 +160,7 @@ def evaluate(
         metrics=tuple(wanted),
         conventions=rules,
         queries=tuple(universe),
-        statuses=_statuses(rankings, unjudged),
+        statuses=_statuses(rankings, unjudged, unlabelled=unlabelled),
         columns={column: _without(values, unjudged) for column, values in columns.items()},
         weights=weights,
         n_outside=len(answers.keys() - asked.keys()),
@@ -212,8 +217,9 @@ def _refuse(found: Evaluation) -> None:
             raise DataError(f"{rows.sum()} queries are refused, because {convention} is error: {examples}")
 
 
-def _statuses(rankings: JudgedRankings, unjudged: BoolArray) -> tuple[str, ...]:
-    rules = [unjudged, rankings.retrieved.lengths == 0, rankings.n_relevant(RELEVANT_GRADE) == 0]
+def _statuses(rankings: JudgedRankings, unjudged: BoolArray, *, unlabelled: bool) -> tuple[str, ...]:
+    nothing_relevant = (rankings.n_relevant(RELEVANT_GRADE) == 0) & (not unlabelled)
+    rules = [unjudged, rankings.retrieved.lengths == 0, nothing_relevant]
     return tuple(np.select(rules, [UNJUDGED, UNANSWERED, NO_RELEVANT], OK).tolist())
 
 
@@ -236,5 +242,5 @@ def _mean(values: FloatArray, how: str, weights: FloatArray | None) -> float:
         total = math.fsum(weights[known])
         return math.fsum(weights[known] * found) / total if total else math.nan
     if how == "geometric":
-        return math.exp(math.fsum(np.log(np.maximum(found, GEOMETRIC_FLOOR))) / len(found))
+        return math.exp(math.fsum(np.log(found)) / len(found))
     return math.fsum(found) / (1 if how == "sum" else len(found))

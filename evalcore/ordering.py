@@ -105,7 +105,8 @@ def settled(rankings: JudgedRankings, conventions: Conventions) -> JudgedRanking
 def order_by_grade(rankings: JudgedRankings, *, best_first: bool) -> IntArray:
     """Indices of the documents, those of a run of ties in the order of their grades.  (n_documents,)"""
     runs = rankings.need("tie_runs")
-    grades = np.where(np.isnan(rankings.retrieved.values), 0.0, rankings.retrieved.values)
+    just_below_0 = np.nextafter(0.0, -1.0)  # an unjudged document
+    grades = np.where(np.isnan(rankings.retrieved.values), just_below_0, rankings.retrieved.values)
     return sort_segments(-grades if best_first else grades, runs)
 
 

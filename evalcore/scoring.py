@@ -32,14 +32,19 @@ SIDES: dict[str, tuple[str, ...]] = {
 """
 
 
-def check_ties(metrics: Sequence[Metric], conventions: Conventions) -> None:
-    """Raises ConventionError for a metric that has no value under the tie rule."""
+def check_ties(metrics: Sequence[Metric], conventions: Conventions, diagnostics: Sequence[Diagnostic] = ()) -> None:
+    """Raises ConventionError for a metric that has no value under the tie rule, and where a depth would cut ties."""
     ties = conventions.ties
+    if conventions.depth != "auto" and (ties == "average" or "ties" in diagnostics):
+        what = "ties: average" if ties == "average" else "the diagnostic of ties"
+        raise ConventionError(f"{what} looks at all tied documents; use depth: auto with it")
     without = [name(metric) for metric in metrics if not _has_value(metric, ties)]
     if without:
         why = {
             "average": "no closed form of the mean over orders is known",
-            "average_rank": "it reads the order, and not ranks alone",
+            "average_rank": "it counts in whole ranks, or reads the order",
+            "optimistic": "it compares with a ranking whose ties are settled otherwise",
+            "pessimistic": "it compares with a ranking whose ties are settled otherwise",
         }
         raise ConventionError(
             f"ties: {ties} is not defined for {', '.join(without)}: {why[ties]}; use another tie rule"
@@ -51,20 +56,20 @@ def _has_value(metric: Metric, ties: str) -> bool:
         return True
     if ties == "average":
         return isinstance(metric, HasExpectation)
+    if ties in ("optimistic", "pessimistic"):
+        return "reference" not in metric.FACTS.needs
     return ties != "average_rank" or metric.FACTS.shared_ranks
 
 
 def values(metric: Metric, rankings: JudgedRankings, conventions: Conventions) -> FloatArray:
     """The metric under the conventions.  (n_rankings,), or (n_rankings, n_elements); NaN where undefined
 
-    The rankings are those of `prepared`.
+    The rankings are those of `prepared`; nothing is rounded.
     """
     check_ties([metric], conventions)
     if conventions.ties == "average" and isinstance(metric, HasExpectation):
-        found = metric.expected(rankings)
-    else:
-        found = metric.per_query(rankings)
-    return found if conventions.rounding == "none" else _rounded(found, conventions.rounding)
+        return metric.expected(rankings)
+    return metric.per_query(rankings)
 
 
 def _rounded(values: FloatArray, decimals: int) -> FloatArray:
@@ -74,6 +79,10 @@ def _rounded(values: FloatArray, decimals: int) -> FloatArray:
 
 def prepared(rankings: JudgedRankings, conventions: Conventions) -> JudgedRankings:
     """Rankings as metrics are to see them: documents removed, ties settled, an explicit depth kept."""
+    if conventions.score_precision == "float32" and rankings.scores is not None:
+        with np.errstate(over="ignore"):  # what is beyond 32 bits is infinite, and ties with what else is
+            scores = rankings.scores.astype(np.float32).astype(np.float64)
+        rankings = replace(rankings, scores=scores, _cache={})
     found = settled(rankings.under(conventions), conventions)
     if conventions.ties in ("optimistic", "pessimistic") and conventions.depth != "auto":
         return found.cut(conventions.depth)
@@ -97,12 +106,16 @@ def score(
     ready = prepared(rankings, conventions)
     columns: dict[str, FloatArray] = {}
     for column, metric in metrics.items():
-        columns[column] = values(metric, ready, conventions)
+        # what reads no judgments sees documents that were removed for want of one
+        seen = ready if metric.FACTS.judgments else rankings
+        columns[column] = values(metric, seen, conventions)
         if isinstance(metric, HasParts):
             columns[f"{column}_above"], columns[f"{column}_below"] = metric.parts(ready)
     for diagnostic in diagnostics:
         columns |= _diagnosed(diagnostic, metrics, rankings, conventions, best_grade)
-    return columns
+    if conventions.rounding == "none":
+        return columns
+    return {column: _rounded(found, conventions.rounding) for column, found in columns.items()}
 
 
 def by_column(metrics: Sequence[Metric]) -> dict[str, Metric]:
@@ -133,20 +146,27 @@ def can_have(metric: Metric, diagnostic: Diagnostic) -> bool:
     """Whether the diagnostic says anything of the metric."""
     if isinstance(metric, HasElements):
         return False
+    table = getattr(getattr(metric, "gain", None), "table", ())
+    bar = getattr(metric, "min_grade", None)
+    by_grade = metric.FACTS.monotone and not table and getattr(metric, "denominator", "") != "hits"
+    by_grade = by_grade and (bar is None or bar > 0)  # a higher grade is better, and unjudged is worst
     match diagnostic:
         case "ties":
-            return metric.FACTS.monotone and not metric.FACTS.order_free
+            return by_grade and not metric.FACTS.order_free
         case "unjudged":
             return isinstance(metric, HasBounds)
         case "random":
             return isinstance(metric, HasExpectation) and not metric.FACTS.order_free
         case "oracle":
-            return metric.FACTS.monotone and not metric.FACTS.needs
+            return by_grade and not metric.FACTS.needs
 
 
 def deepest_rank(metric: Metric) -> int | None:
     """The deepest rank that can change the value: the cutoff, except for an ideal that is made of all retrieved."""
-    return None if getattr(metric, "ideal", None) == "retrieved" else metric.cutoff
+    if getattr(metric, "ideal", None) == "retrieved":
+        return None
+    inner: Metric | None = getattr(metric, "of", None)
+    return metric.cutoff if inner is None else deepest_rank(inner)
 
 
 def needs_of(

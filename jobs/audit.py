@@ -60,6 +60,7 @@ class Audit:
     """Counts of RUNS, of rankings before the universe is applied, and of RANKINGS."""
 
     conventions: Conventions
+    needs: frozenset[str] = frozenset()
     _seen: dict[str, Observation] = field(default_factory=dict)
 
     def _watch(self, name: str, table: DataFrame, counts: Mapping[str, Column]) -> DataFrame:
@@ -70,6 +71,8 @@ class Audit:
         """RUNS, watched."""
         order = "rank" if self.conventions.ties == "rank_column" else "score"
         unusable = blank("system") | blank("query_id") | blank("doc_id") | F.col(order).isNull()
+        if "scores" in self.needs:
+            unusable = unusable | F.col("score").isNull()
         not_finite = (F.isnan("score") | (F.abs("score") == float("inf"))) & F.lit(order == "score")
         # one number for each row, in compiled code: observing interprets its expressions row by row
         flaw = F.when(unusable, 1).when(not_finite, 2)

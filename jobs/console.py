@@ -121,7 +121,7 @@ def _show_diagnostics(out: Console, diagnostics: Mapping[str, Mapping[str, Mappi
     if rows:
         rows.sort(key=lambda row: row["metric"])
         out.print()
-        _show_table(out, "Sanity checks, means over the judged queries", rows)
+        _show_table(out, "Sanity checks, over the queries that count in estimates", rows)
         out.print()
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from evalcore.errors import MetricNameError
-from evalcore.metrics.registry import register
+from evalcore.metrics.names import register
 from jobs.errors import UsageError
 
 

@@ -10,8 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric, column_name, name
-from evalcore.conventions import GEOMETRIC_FLOOR
-from evalcore.metrics.base import HasElements
+from evalcore.metrics.base import HasElements, floor_of
 
 Statistic: TypeAlias = Literal["mean", "sum", "ratio", "geometric", "weighted", "median", "units"]
 WEIGHT = "weight"
@@ -66,9 +65,8 @@ class Measure:
             case "weighted" | "units":
                 weight = F.col(WEIGHT if self.statistic == "weighted" else self.unit_weight).cast("double")
                 return {self.column: value * weight, below: F.when(value.isNotNull(), weight)}
-            case "geometric":  # a metric that is a geometric mean by itself has a floor of its own
-                own = self.metric.FACTS.statistic == "geometric"
-                return {self.column: F.log(value if own else F.greatest(value, F.lit(GEOMETRIC_FLOOR)))}
+            case "geometric":
+                return {self.column: F.log(F.when(value.isNotNull(), F.greatest(value, F.lit(floor_of(self.metric)))))}
         return {self.column: value}
 
 
@@ -80,7 +78,8 @@ def measures_of(metrics: Sequence[Metric], conventions: Conventions) -> list[Mea
 def _of(metric: Metric, conventions: Conventions) -> list[Measure]:
     own, chosen = metric.FACTS.statistic, conventions.mean
     statistic: Statistic = own if own != "mean" else "mean" if chosen == "queries" else chosen
-    within = max(abs(metric.FACTS.low), abs(metric.FACTS.high)) <= 1 and conventions.duplicates != "counted"
+    as_usual = conventions.duplicates != "counted" and conventions.ties != "average_rank"
+    within = max(abs(metric.FACTS.low), abs(metric.FACTS.high)) <= 1 and as_usual
     whole = Measure(
         metric=metric,
         name=name(metric),

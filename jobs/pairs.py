@@ -17,9 +17,11 @@ def pair_counts(counted: DataFrame, *, measures: Sequence[Measure], baseline: st
     """Counted SCORES -> one row for each contrast, with <column>_wins, _ties and _losses of the candidate.
 
     Against the baseline, or of all pairs, the candidate being the later system in order of names.
-    Compares the queries that both systems count and where both values are defined. Moves SCORES once.
+    A win is the better value, which of some metrics is the lower one. Compares the queries that both systems
+    count and where both values are defined. Moves SCORES once.
     """
     columns = [measure.column for measure in measures]
+    lower_wins = {measure.column for measure in measures if measure.metric.FACTS.higher_is_better is False}
     candidate = counted.select("query_id", F.col("system").alias("candidate"), *columns)
     renamed = [F.col(column).alias(f"{column}_baseline") for column in columns]
     against = counted.select("query_id", F.col("system").alias("baseline"), *renamed)
@@ -32,6 +34,7 @@ def pair_counts(counted: DataFrame, *, measures: Sequence[Measure], baseline: st
     counts = []
     for column in columns:
         delta = F.col(column) - F.col(f"{column}_baseline")
+        delta = -delta if column in lower_wins else delta
         counts += [
             F.count_if(delta > TIE).alias(f"{column}_wins"),
             F.count_if(F.abs(delta) <= TIE).alias(f"{column}_ties"),

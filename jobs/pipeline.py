@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -26,7 +25,7 @@ from jobs.errors import DataRefused, JobError, UsageError, number_of
 from jobs.measures import WEIGHT, Measure, measures_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
-from jobs.tables import QRELS_SCHEMA, UNANSWERED
+from jobs.tables import QRELS_SCHEMA, RESERVED, UNANSWERED
 
 LATE_CONVENTIONS = ("unanswered", "no_relevant", "mean")
 """Conventions that act when SCORES become sums: one score table serves all their values."""
@@ -37,7 +36,7 @@ def metrics_of(chosen: Score) -> list[Metric]:
     register_all(chosen.custom)
     try:
         metrics = parse_list(chosen.metrics, short=preset(chosen.preset).short)
-        check_ties(metrics, chosen.resolved_conventions)
+        check_ties(metrics, chosen.resolved_conventions, chosen.diagnostics)
     except EvalcoreError as error:
         raise UsageError(str(error)) from None
     _check_reference(metrics, chosen.reference)
@@ -108,7 +107,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
         others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
         _check_columns(metrics, others, config.score, conventions)
         depth = scoring.depth_of(metrics, conventions, config.score.diagnostics)
-        watched = audit.Audit(conventions)
+        watched = audit.Audit(conventions, needs)
         judgments = rankings.judgments(source.qrels, needs=needs)
         runs = watched.runs(rankings.needed(source.runs, conventions))
         ranked = rankings.ranked(runs, judgments, conventions=conventions, depth=depth, needs=needs)
@@ -128,7 +127,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             conventions=conventions,
             others=others,
             diagnostics=config.score.diagnostics,
-            best_grade=qrel_counts.best_grade or 1.0,
+            best_grade=max(1.0, qrel_counts.best_grade or 1.0),
             how=config.score.udf,
         )
         what = f"scoring {number_of(len(systems), 'system')} with {number_of(len(metrics), 'metric')}"
@@ -143,6 +142,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             written,
             conventions,
             by_subtopic=bool(needs & rankings.BY_SUBTOPIC),
+            asked_for_all=queries is None,
             flaws=source.flaws("runs"),
         )
         files = store.part_files(staging / "scores", under=staging)
@@ -170,7 +170,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             "counts": counts,
             "notes": notes.of_scores(metrics, counts, by_rank=conventions.ties == "rank_column"),
             "spread": _spread(source, judgments, conventions, config.score.spread_at),
-            "diagnostics": scoring.diagnosed(written, metrics, config.score.diagnostics),
+            "diagnostics": scoring.diagnosed(written, metrics, config.score.diagnostics, conventions),
             "files": files,
         }
         store.write_manifest(staging, manifest)
@@ -193,6 +193,12 @@ def _check_columns(metrics: Sequence[Metric], others: Sequence[str], chosen: Sco
         _check_weight(others)
     names = {key.casefold() for key in others}
     columns = columns_of(metrics, chosen.diagnostics)
+    reserved = [column for column in columns if column in RESERVED]
+    elements = [measure.column for measure in measures_of(metrics, conventions) if measure.element is not None]
+    if clashes := sorted({*reserved, *(set(elements) & set(columns))}):
+        raise UsageError(
+            f"a metric has a column called {', '.join(clashes)}, which stands for something else; rename it"
+        )
     taken = [column for column in columns if column in names or f"{column}_undefined" in names]
     if taken:
         raise UsageError(f"--queries: metrics have columns called {', '.join(taken)}; rename those of the queries")
@@ -209,7 +215,7 @@ class _Source:
     def __init__(self, spark: SparkSession, inputs: Inputs, conventions: Conventions, *, needs: frozenset[str]) -> None:
         self._spark = spark
         self._inputs = inputs
-        self._order = "rank" if conventions.ties == "rank_column" else "score"
+        self._order = "rank" if conventions.ties == "rank_column" and "scores" not in needs else "score"
         self._readers = {
             option: readers.READERS[readers.resolve(paths, option=option, format=inputs.format)]
             for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
@@ -290,7 +296,9 @@ def aggregate(
                 "measures": measures, "exponents": exponents, "unit_name": unit, "bucketed": bucketed
             }  # fmt: skip
             sums = unit_sums.unit_sums(counted, **summing)
-            restricted = _restricted(manifest, metrics, conventions)
+            n_unanswered = manifest["counts"][f"n_{UNANSWERED}"]
+            # where two systems may count different queries, contrasts need sums over those that both count
+            restricted = facts.n_by_system > 0 or (conventions.unanswered == "skip" and n_unanswered > 0)
             if restricted:
                 shared = unit_sums.given_others(counted, measures=measures, baseline=chosen.baseline)
                 sums = sums.unionByName(unit_sums.unit_sums(shared, **summing, given=True))
@@ -367,14 +375,6 @@ def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:
     if conventions.unanswered == "error" and (n_missing := manifest["counts"][f"n_{UNANSWERED}"]):
         raise DataRefused(f"{number_of(n_missing, 'ranking')} missing, and unanswered is error; use zero or skip")
     return conventions
-
-
-def _restricted(manifest: dict[str, Any], metrics: Sequence[Metric], conventions: Conventions) -> bool:
-    """Whether two systems may count different queries, so that contrasts need sums over those that both count."""
-    if not manifest["counts"][f"n_{UNANSWERED}"]:
-        return False
-    undefined_if_empty = [metric.FACTS.empty is not None and math.isnan(metric.FACTS.empty) for metric in metrics]
-    return conventions.unanswered == "skip" or any(undefined_if_empty)
 
 
 def _unit_column(manifest: dict[str, Any], unit: str | None) -> str:

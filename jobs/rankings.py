@@ -26,8 +26,13 @@ def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataF
     """
     rows = qrels.repartition("query_id")
     spread = F.when(F.min("relevance") < F.max("relevance"), 1).otherwise(0)
-    several = F.when(F.min("subtopic") < F.max("subtopic"), 1).otherwise(0)
-    propensity = {"propensity": F.max("propensity")} if "propensities" in needs else {}
+    subtopic = F.coalesce("subtopic", F.lit(""))
+    several = F.when(F.min(subtopic) < F.max(subtopic), 1).otherwise(0)
+    propensity = {}
+    if "propensities" in needs:
+        propensity = {"propensity": F.max("propensity")}
+        other_propensity = F.min("propensity") < F.max("propensity")
+        spread = F.when((F.min("relevance") < F.max("relevance")) | other_propensity, 1).otherwise(0)
     document = ("query_id", "doc_id")
     if not needs & BY_SUBTOPIC:
         return rows.groupBy(*document).agg(

@@ -103,9 +103,14 @@ def of_runs(
     conventions: Conventions,
     *,
     by_subtopic: bool,
+    asked_for_all: bool,
     flaws: Flaws,
 ) -> None:
-    """Raises DataRefused for what the scoring pass counted and the conventions do not allow."""
+    """Raises DataRefused for what the scoring pass counted and the conventions do not allow.
+
+    by_subtopic     whether a document may have a judgment for each subtopic
+    asked_for_all   whether the universe is all judged queries, and not a list of queries
+    """
     document = {"system": "system", "query": "query_id", "document": "doc_id"}
     if n_rows := counts["n_unusable_run_rows"]:
         raise DataRefused(
@@ -154,6 +159,13 @@ def of_runs(
             f"{_examples(scores.where(F.col('status') == UNANSWERED), **answer)}; complete the runs, or use "
             "--set score.conventions.unanswered=zero (or skip)"
         )
+    if conventions.unjudged_query == "error" and asked_for_all and counts["n_rankings_outside_universe"]:
+        others = runs.join(scores, on="query_id", how="left_anti")
+        raise DataRefused(
+            f"--runs: {number_of(counts['n_rankings_outside_universe'], 'ranking')} of queries without judgments, and "
+            f"unjudged_query is error: {_first_ids(others)}; judge them or leave them out, or use "
+            "--set score.conventions.unjudged_query=skip"
+        )
     if conventions.unjudged_query == "error" and counts[f"n_{UNJUDGED}"]:
         raise DataRefused(
             f"--queries: there are queries without judgments, and unjudged_query is error: "
@@ -188,7 +200,8 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
             "fill that column in --queries or leave these queries out, and score again"
         )
     if facts.n_bad_weights:
-        bad = ~F.coalesce(F.col("weight").cast("double") >= 0, F.lit(False))
+        weight = F.col("weight").cast("double")
+        bad = ~F.coalesce((weight >= 0) & (weight < float("inf")), F.lit(False))
         raise DataRefused(
             f"{number_of(facts.n_bad_weights, 'row')} without a weight that is a number from 0: queries "
             f"{_first_ids(scores.where(bad))}; fill the column weight of --queries, and score again"

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from evalcore import Conventions, Metric, column_name, name
 from evalcore.scoring import SIDES, Diagnostic, can_have, deepest_rank
 from jobs import udfs
-from jobs.tables import SCORE_FACTS, SCORE_KEYS, UNJUDGED
+from jobs.tables import SCORE_FACTS, SCORE_KEYS, UNANSWERED, UNJUDGED
 
 
 def score(
@@ -42,11 +42,15 @@ def score(
 
 
 def diagnosed(
-    scores: DataFrame, metrics: Sequence[Metric], diagnostics: Sequence[Diagnostic]
+    scores: DataFrame, metrics: Sequence[Metric], diagnostics: Sequence[Diagnostic], conventions: Conventions
 ) -> dict[str, dict[str, dict[str, float | None]]]:
-    """The mean of each diagnostic over the judged queries, by system, metric and side.  Runs one job over SCORES."""
+    """The mean of each diagnostic, by system, metric and side, over what counts in an estimate.
+
+    Counts are summed. Runs one job over SCORES.
+    """
+    fill = {"zero": 0.0, "one": 1.0}.get(conventions.no_relevant)
     sides = {
-        (column_name(metric), side): name(metric)
+        (column_name(metric), side): metric
         for diagnostic in diagnostics
         for metric in metrics
         if can_have(metric, diagnostic)
@@ -54,12 +58,18 @@ def diagnosed(
     }
     if not sides:
         return {}
-    means = [F.round(F.avg(f"{column}_{side}"), 12).alias(f"{column}_{side}") for column, side in sides]
-    rows = scores.where(F.col("status") != UNJUDGED).groupBy("system").agg(*means).collect()
+    means = []
+    for (column, side), metric in sides.items():
+        value = F.col(f"{column}_{side}")
+        filled = F.coalesce(value, F.lit(fill)) if metric.FACTS.needs_relevant and fill is not None else value
+        combined = F.sum(filled) if metric.FACTS.statistic == "sum" else F.avg(filled)
+        means.append(F.round(combined, 12).alias(f"{column}_{side}"))
+    left_out = [UNJUDGED, *([UNANSWERED] if conventions.unanswered == "skip" else [])]
+    rows = scores.where(~F.col("status").isin(left_out)).groupBy("system").agg(*means).collect()
     found: dict[str, dict[str, dict[str, float | None]]] = {}
     for row in sorted(rows, key=lambda row: row.system):
         for (column, side), metric in sides.items():
-            found.setdefault(row.system, {}).setdefault(metric, {})[side] = row[f"{column}_{side}"]
+            found.setdefault(row.system, {}).setdefault(name(metric), {})[side] = row[f"{column}_{side}"]
     return found
 
 

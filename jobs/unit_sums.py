@@ -50,11 +50,20 @@ def undefined(measures: Sequence[Measure]) -> Column:
     return lacks
 
 
+def _undefined_by_system(measures: Sequence[Measure]) -> Column:
+    lacks = F.lit(False)
+    for measure in measures:
+        if measure.metric.FACTS.undefined_by_system:
+            lacks = lacks | F.col(f"{measure.column}_undefined")
+    return lacks
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What must be known of counted SCORES before they are summed.
 
     n_undefined     rows that lack a value for want of a relevant document
+    n_by_system     rows that lack a value for a reason that may be the system's
     n_bad_weights   rows whose weight is null, not a number or negative, where weights count
     largest         the largest magnitude of what each column of UNIT SUMS adds, which sets its scale
     """
@@ -62,6 +71,7 @@ class Facts:
     n_units: int
     n_without_unit: int
     n_undefined: int
+    n_by_system: int
     n_bad_weights: int
     largest: dict[str, float]
 
@@ -88,13 +98,16 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure]) -> Facts:
             F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
             F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
             F.count_if(undefined(measures)).alias("n_undefined"),
+            F.count_if(_undefined_by_system(measures)).alias("n_by_system"),
             F.count_if(~F.coalesce((weight >= 0) & (weight < float("inf")), F.lit(False))).alias("n_bad_weights"),
             *(F.max(F.abs(columns[column])).alias(f"largest_{column}") for column in unbounded),
         )
         .collect()[0]
     )
     largest = {column: float(row[f"largest_{column}"] or 0.0) if column in unbounded else 1.0 for column in columns}
-    return Facts(row["n_units"], row["n_without_unit"], row["n_undefined"], row["n_bad_weights"], largest)
+    return Facts(
+        row["n_units"], row["n_without_unit"], row["n_undefined"], row["n_by_system"], row["n_bad_weights"], largest
+    )
 
 
 def unit_of(column: str, *, bucketed: bool) -> Column:

@@ -106,12 +106,15 @@ def of_ratio(sums: UnitSums, above: int, below: int) -> Statistic:
     step = steps[0] + abs(estimate) * steps[1]
     excess = totals - estimate * weights
     excess[np.abs(excess) <= step * n] = 0.0
+    counts = (weights > 0) | (totals != 0)  # a unit with nothing below may still add above
+    usual = weight / max(1, int(np.count_nonzero(counts)))
+    values = estimate + excess / np.where(weights > 0, weights, usual)
     return Statistic(
         estimate=estimate,
         influence=excess / weight,
         deletion=np.divide(excess, weight - weights, out=np.zeros(len(n)), where=weights < weight),
-        values=np.divide(totals, weights, out=np.full(len(n), np.nan), where=weights > 0),
-        n=np.where(weights > 0, n, 0),
+        values=np.where(counts, values, np.nan),
+        n=np.where(counts, n, 0),
         n_queries=int(n.sum()),
         resolution=step * units,
     )

@@ -55,7 +55,7 @@ class AP:
     array([0.8333])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True)
     DENOMINATORS: ClassVar[tuple[str, ...]] = ("R", "min(R,k)", "hits", "min(R,k,n)")
     denominator: str = "R"
     min_grade: float = 1
@@ -140,7 +140,7 @@ class GMAP:
     """
 
     FACTS: ClassVar[Facts] = Facts(
-        statistic="geometric", empty=GEOMETRIC_FLOOR, needs_relevant=True, monotone=True, binary=True, shared_ranks=True
+        statistic="geometric", empty=GEOMETRIC_FLOOR, needs_relevant=True, monotone=True, binary=True
     )
     floor: float = GEOMETRIC_FLOOR
     min_grade: float = 1
@@ -177,7 +177,7 @@ class GAP:
     array([0.8333])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True)
     gain: Gain = LINEAR
     cutoff: int | None = None
 

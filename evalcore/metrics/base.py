@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from evalcore.arrays import FloatArray
+from evalcore.conventions import GEOMETRIC_FLOOR
 from evalcore.errors import MetricNameError
 from evalcore.rankings import JudgedRankings
 
@@ -30,7 +31,11 @@ class Facts:
     binary             tells relevant from not relevant and no more: grades above the bar are alike
     judgments          whether it reads judgments at all
     order_free         the same for every order of the documents it is given
-    shared_ranks       reads ranks through `JudgedRankings.hits` alone, so that tied documents can share one
+    shared_ranks       has a value within its range where tied documents share the mean of their ranks; it reads
+                       ranks through `JudgedRankings.hits` alone
+
+    Documents that are tied count together where they share a rank: two of them at rank 1.5 are both within the first
+    two, so a share of the first ranks, such as P, has no value then.
 
     A metric that is a ratio of sums over queries has statistic ``ratio`` and a method `parts`; one with
     statistic ``geometric`` has values above 0, whose logarithms are averaged.
@@ -49,6 +54,11 @@ class Facts:
     judgments: bool = True
     order_free: bool = False
     shared_ranks: bool = False
+
+    @property
+    def undefined_by_system(self) -> bool:
+        """Whether a value can be undefined for one system and not for another of the same query."""
+        return "reference" in self.needs if self.empty is None else math.isnan(self.empty)
 
 
 class Metric(Protocol):
@@ -101,6 +111,13 @@ class HasElements(Protocol):
 
 
 UNBOUNDED = math.inf
+
+
+def floor_of(metric: Metric) -> float:
+    """What a value of less counts as in a geometric mean: the metric's own floor, if it has one."""
+    return float(getattr(metric, "floor", GEOMETRIC_FLOOR))
+
+
 DEEPEST_CUTOFF = 2**31 - 1
 
 

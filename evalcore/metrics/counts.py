@@ -31,7 +31,7 @@ class Judged:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(empty=float("nan"), higher_is_better=None, linear=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(empty=float("nan"), higher_is_better=None, linear=True)
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class Unjudged:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(empty=float("nan"), higher_is_better=None, linear=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(empty=float("nan"), higher_is_better=None, linear=True)
     cutoff: int | None = None
 
     def __post_init__(self) -> None:

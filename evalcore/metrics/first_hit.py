@@ -48,7 +48,8 @@ class RR:
     def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
         """No unjudged document is relevant, or all are if the best grade is; (n_rankings,) each."""
         found = possible(rankings, self.min_grade, best_grade)
-        return self.per_query(rankings), _first(found, found.counts(self.cutoff))
+        certain = possible(rankings, self.min_grade, 0.0)  # a bar of 0 is passed by any of these grades
+        return _first(certain, certain.counts(self.cutoff)), _first(found, found.counts(self.cutoff))
 
 
 def _first(hits: Hits, counts: IntArray) -> FloatArray:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalcore.errors import MetricNameError, unknown
-from evalcore.metrics.base import Metric
+from evalcore.metrics.base import Facts, Metric
 from evalcore.metrics.clicks import read_clip
 from evalcore.metrics.discounts import Discount
 from evalcore.metrics.gain import IDEALS
@@ -325,3 +325,25 @@ def column_name(metric: Metric) -> str:
     spelled = name(metric).replace("@", "_at_").replace("-", "m").replace(".", "p").lower()
     spelled = re.sub(r"[^a-z0-9]+", "_", spelled).strip("_")
     return f"m_{spelled}" if spelled[0].isdigit() else spelled
+
+
+def register(name: str, metric: type[Metric]) -> None:
+    """Make a metric known by a name, for `parse` and all that follows from it.
+
+    The class is a frozen dataclass with FACTS and per_query, as every class of this package is, and every field
+    has a default. A field called cutoff is set by @, the others in brackets: numbers, or words.
+
+    Raises MetricNameError for a name that cannot be written or is taken, or a class that is no metric.
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise MetricNameError(f'"{name}" cannot be the name of a metric; use letters, digits and _')
+    if METRICS.get(name, metric) is not metric or name in ALIASES or _expand_trec(name) != name:
+        raise MetricNameError(f'"{name}" is the name of another metric')
+    if other := [known for known, each in METRICS.items() if each is metric and known != name]:
+        raise MetricNameError(f'{metric.__name__} is known as "{other[0]}" already')
+    frozen = dataclasses.is_dataclass(metric) and metric.__dataclass_params__.frozen
+    if not (frozen and isinstance(getattr(metric, "FACTS", None), Facts) and callable(getattr(metric, "per_query", 0))):
+        raise MetricNameError(f"{metric!r} is not a metric: a frozen dataclass with FACTS and per_query")
+    if any(field.default is dataclasses.MISSING for field in dataclasses.fields(metric)):  # type: ignore[arg-type]
+        raise MetricNameError(f"{metric.__name__} has a field without a default")
+    METRICS[name] = metric

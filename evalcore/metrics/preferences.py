@@ -104,7 +104,8 @@ class Prefs:
     Range 0 to 1. ``pairs`` says which preferences count: ``all``; ``implied``, those with at least one of the
     documents retrieved; ``retrieved``, those with both. A retrieved document stands above one that is not
     retrieved; where neither is, the preference is not fulfilled. Groups without a preference that counts are
-    left out (trec_eval counts them as 0); undefined for a query without any.
+    left out (trec_eval counts them as 0). 0 where the judgments have a preference and none of those that count;
+    undefined for a query without any preference.
 
     Source: trec_eval ``prefs_simp``, ``prefs_pair``, ``prefs_avgjg``, and with ``_ret`` and ``_imp``;
     Carterette, Bennett, Chickering & Dumais 2008, doi:10.1007/978-3-540-78646-7_5.
@@ -132,10 +133,12 @@ class Prefs:
         found = grouped(rankings)
         fulfilled, possible = counts(rankings).of(self.pairs)
         if self.per == "group":
-            return mean_over_groups(ratio(fulfilled, possible, otherwise=np.nan), found.ranking, len(rankings))
-        if self.per == "preference":
-            return ratio(found.per_ranking(fulfilled), found.per_ranking(possible), otherwise=np.nan)
-        return ratio(*fulfilled_by_pair(rankings, self.pairs), otherwise=np.nan)
+            share = mean_over_groups(ratio(fulfilled, possible, otherwise=np.nan), found.ranking, len(rankings))
+        elif self.per == "preference":
+            share = ratio(found.per_ranking(fulfilled), found.per_ranking(possible), otherwise=np.nan)
+        else:
+            share = ratio(*fulfilled_by_pair(rankings, self.pairs), otherwise=np.nan)
+        return _none_fulfilled(rankings, share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,4 +209,12 @@ class PrefsRnonrel:
             met = np.minimum(wanted, others_ret)
             fulfilled = fulfilled + np.where(own, met * (met - 1) // 2 + (wanted - met) * others_ret, 0)
             possible = possible + np.where(own, wanted * given, 0)
-        return mean_over_groups(ratio(fulfilled, possible, otherwise=np.nan), found.ranking, len(rankings))
+        share = mean_over_groups(ratio(fulfilled, possible, otherwise=np.nan), found.ranking, len(rankings))
+        return _none_fulfilled(rankings, share)
+
+
+def _none_fulfilled(rankings: JudgedRankings, share: FloatArray) -> FloatArray:
+    """0 and not undefined where the judgments have a preference and the ranking has none that counts."""
+    _, possible = counts(rankings).of("all")
+    judged = grouped(rankings).per_ranking(possible) > 0
+    return np.where(np.isnan(share) & judged, 0.0, share)

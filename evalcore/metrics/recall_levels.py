@@ -65,7 +65,7 @@ class IPrec:
     array([0.6667])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True)
     AT: ClassVar[str] = "recall"
     recall: float = np.nan
     point: str = "reached"
@@ -97,7 +97,7 @@ class IPrecCurve:
     array([[1., 1., 1., 1., 1., 1., 0., 0., 0., 0., 0.]])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True)
     point: str = "reached"
     min_grade: float = 1
     cutoff: ClassVar[None] = None
@@ -130,7 +130,7 @@ class ElevenPointAP:
     array([0.5455])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True)
     point: str = "reached"
     min_grade: float = 1
     cutoff: ClassVar[None] = None

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-
-from evalcore.errors import MetricNameError
 from evalcore.metrics.agreement import RBO, KendallTau, RefKendallTau, RefSpearman, Spearman, TauAP, WeightedTau
 from evalcore.metrics.average_precision import AP, GAP, GMAP
-from evalcore.metrics.base import Facts, Metric
+from evalcore.metrics.base import Metric
 from evalcore.metrics.cascade import ERR, NERR
 from evalcore.metrics.clicks import IPS, SNIPS, ClickWeights
 from evalcore.metrics.counts import Judged, NumNonRelJudgedRet, NumRel, NumRelRet, NumRet, Unjudged
@@ -114,23 +110,3 @@ METRICS: dict[str, type[Metric]] = {
     "RankNetLoss": RankNetLoss,
     "LambdaLoss": LambdaLoss,
 }
-
-
-def register(name: str, metric: type[Metric]) -> None:
-    """Make a metric known by a name, for `parse` and all that follows from it.
-
-    The class is a frozen dataclass with FACTS and per_query, as every class of this package is, and every field
-    has a default. A field called cutoff is set by @, the others in brackets: numbers, or words.
-
-    Raises MetricNameError for a name that cannot be written or is taken, or a class that is no metric.
-    """
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise MetricNameError(f'"{name}" cannot be the name of a metric; use letters, digits and _')
-    if METRICS.get(name, metric) is not metric:
-        raise MetricNameError(f'"{name}" is the name of another metric')
-    frozen = dataclasses.is_dataclass(metric) and metric.__dataclass_params__.frozen
-    if not (frozen and isinstance(getattr(metric, "FACTS", None), Facts) and callable(getattr(metric, "per_query", 0))):
-        raise MetricNameError(f"{metric!r} is not a metric: a frozen dataclass with FACTS and per_query")
-    if any(field.default is dataclasses.MISSING for field in dataclasses.fields(metric)):  # type: ignore[arg-type]
-        raise MetricNameError(f"{metric.__name__} has a field without a default")
-    METRICS[name] = metric

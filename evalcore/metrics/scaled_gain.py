@@ -13,7 +13,7 @@ from evalcore.errors import MetricNameError
 from evalcore.metrics.base import Facts, check_cutoff
 from evalcore.metrics.discounts import LOG2, Discount
 from evalcore.metrics.gain import check_parts
-from evalcore.metrics.gained import expected_sum, gainers, share
+from evalcore.metrics.gained import ROUNDING, expected_sum, gainers, share
 from evalcore.metrics.gains import LINEAR, Gain
 from evalcore.metrics.top_k import ratio
 from evalcore.rankings import Hits, JudgedRankings
@@ -117,7 +117,7 @@ class BPM:
     def per_query(self, rankings: JudgedRankings) -> FloatArray:
         """(n_rankings,)."""
         hits, grades = _scaled(rankings, self.max_grade)
-        enough = np.flatnonzero(accumulate(np.add, grades, hits.offsets) >= self.T * self.max_grade)
+        enough = np.flatnonzero(accumulate(np.add, grades, hits.offsets) >= self.T * self.max_grade - ROUNDING)
         most = rankings.retrieved.lengths if self.cutoff is None else np.full(len(rankings), self.cutoff)
         stop = most.copy()
         first = np.append(enough, len(grades))[np.searchsorted(enough, hits.offsets[:-1])]

@@ -63,7 +63,7 @@ class P:
     array([0.2])
     """
 
-    FACTS: ClassVar[Facts] = Facts(linear=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(linear=True, monotone=True, binary=True)
     DENOMINATORS: ClassVar[tuple[str, ...]] = ("k", "min(k,n)")
     denominator: str = "k"
     min_grade: float = 1
@@ -85,7 +85,8 @@ class P:
     def bounds(self, rankings: JudgedRankings, *, best_grade: float) -> tuple[FloatArray, FloatArray]:
         """No unjudged document is relevant, or all are if the best grade is; (n_rankings,) each."""
         found = possible(rankings, self.min_grade, best_grade)
-        return self.per_query(rankings), self._of(rankings, found.counts(self.cutoff))
+        certain = possible(rankings, self.min_grade, 0.0)  # a bar of 0 is passed by any of these grades
+        return self._of(rankings, certain.counts(self.cutoff)), self._of(rankings, found.counts(self.cutoff))
 
     def _of(self, rankings: JudgedRankings, hits: FloatArray | IntArray) -> FloatArray:
         if self.cutoff is not None and self.denominator == "k":
@@ -152,7 +153,7 @@ class F:
     array([0.6667])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, monotone=True, binary=True)
     beta: float = 1
     min_grade: float = 1
     cutoff: int | None = None
@@ -232,7 +233,7 @@ class Rprec:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True)
     mult: float = 1
     min_grade: float = 1
     cutoff: ClassVar[None] = None
@@ -277,7 +278,7 @@ class RelativeP:
     array([1.])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True, shared_ranks=True)
+    FACTS: ClassVar[Facts] = Facts(needs_relevant=True, linear=True, monotone=True, binary=True)
     min_grade: float = 1
     cutoff: int | None = None
 
