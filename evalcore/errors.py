@@ -28,8 +28,13 @@ class DataError(EvalcoreError):
     """Arrays that contradict each other or hold what they must not."""
 
 
+MOST_LISTED = 20
+
+
 def unknown(kind: str, found: str, known: Iterable[str], *, also: Iterable[str] = ()) -> str:
     """The sentence for a name that does not exist: what was found, the nearest name, all names.
+
+    Of more than 20 names only the number is told if one of them is near.
 
     also   names that may be the nearest too, without being listed
 
@@ -40,4 +45,5 @@ def unknown(kind: str, found: str, known: Iterable[str], *, also: Iterable[str] 
     by_folded = {name.casefold(): name for name in [*also, *names]}
     near = difflib.get_close_matches(found.casefold(), by_folded, n=1)
     hint = f' Did you mean "{by_folded[near[0]]}"?' if near else ""
-    return f'unknown {kind} "{found}".{hint} Known: {", ".join(names)}.'
+    told = f"There are {len(names)} known names." if near and len(names) > MOST_LISTED else f"Known: {', '.join(names)}."
+    return f'unknown {kind} "{found}".{hint} {told}'

@@ -19,7 +19,7 @@ from evalcore.metrics.names import column_name, name, parse_list
 from evalcore.plain import Qrels, Ranked, Run, by_text, few, judged_of, judged_rankings, numbers
 from evalcore.presets import preset as preset_of
 from evalcore.rankings import JudgedRankings
-from evalcore.scoring import Diagnostic, by_column, check_ties, needs_of, score
+from evalcore.scoring import Diagnostic, by_column, check_ties, needs_of, score, takes_one_grade
 
 OK, UNANSWERED, NO_RELEVANT, UNJUDGED = "ok", "unanswered", "no_relevant", "unjudged"
 RELEVANT_GRADE = 1.0
@@ -103,19 +103,21 @@ def evaluate(
     queries: Collection[Any] | Mapping[Any, float] | None = None,
     diagnostics: Sequence[Diagnostic] = (),
     reference: Run | None = None,
+    propensities: Mapping[Any, Mapping[Any, float]] | None = None,
 ) -> Evaluation:
     """Every metric for every query.
 
     run          query -> {document: score}; or [(document, score), ...]; or [document, ...], best first whatever
                  the tie rule. Under ``ties: rank_column`` documents rank in the order in which they are given.
-    qrels        query -> {document: grade}; or {document: {subtopic: grade}}, a document's grade being its
-                 best; or the relevant documents. With no relevant documents a query is judged; with an empty
+    qrels        query -> {document: grade}; or {document: {subtopic: grade}}, for metrics of subtopics;
+                 or the relevant documents. With no relevant documents a query is judged; with an empty
                  mapping it has no judgments. No query needs any where no metric reads judgments.
     metrics      names, or metrics; a preset's meanings are for names
     preset       whose conventions hold unless some are given
     queries      the universe, a mapping if they have weights; by default the queries of the judgments
     diagnostics  see `evalcore.scoring.SIDES`
     reference    the run of another system, for metrics that compare with it
+    propensities query -> {document: probability that its logged impression was looked at}, for metrics of clicks
 
     Ids are texts or whole numbers, and a number is the same id as its text. Nothing given is changed.
     Raises DataError for what cannot be an id, a score or a grade, for what the conventions refuse, and
@@ -140,6 +142,7 @@ def evaluate(
     universe = list(asked)
     if isinstance(queries, Mapping):
         weights = numbers(list(asked.values()), lambda index: f"the weight of query {universe[index]}")
+    _check_subtopics(wanted, judgments)
     judged = judged_of({q: given for q, given in judgments.items() if not isinstance(given, Mapping) or given})
     _check(rules, answers, judged, universe, weights)
 
@@ -152,7 +155,10 @@ def evaluate(
     if reference is not None:
         whose = "the reference run"
         other = Ranked.of(universe, by_text(reference, f"of {whose}"), rules, whose=whose)
-    rankings = judged_rankings(universe, ranked, judged, qrels=judgments, needs=needs, reference=other)
+    chances = None if propensities is None else judged_of(by_text(propensities, "of the propensities"))
+    rankings = judged_rankings(
+        universe, ranked, judged, qrels=judgments, needs=needs, reference=other, propensities=chances
+    )
     best = float(rankings.judged.values.max(initial=RELEVANT_GRADE))
     columns = score(by_column(wanted), rankings, rules, diagnostics=diagnostics, best_grade=best)
     unjudged = np.array([query not in judged for query in universe], dtype=bool)
@@ -215,6 +221,17 @@ def _refuse(found: Evaluation) -> None:
         if getattr(found.conventions, convention) == "error" and rows.any():
             examples = few([found.queries[index] for index in np.flatnonzero(rows)[:4].tolist()])
             raise DataError(f"{rows.sum()} queries are refused, because {convention} is error: {examples}")
+
+
+def _check_subtopics(metrics: Sequence[Metric], judgments: Mapping[str, Any]) -> None:
+    """Raises DataError for metrics of one grade where a document has a grade for each of several subtopics."""
+    of_one_grade = [name(metric) for metric in metrics if takes_one_grade(metric)]
+    graded = (grades.values() for grades in judgments.values() if isinstance(grades, Mapping))
+    if of_one_grade and any(isinstance(grade, Mapping) and len(grade) > 1 for row in graded for grade in row):
+        raise DataError(
+            f"documents are judged for several subtopics or groups, and {', '.join(of_one_grade)} would need one grade "
+            "for each document"
+        )
 
 
 def _statuses(rankings: JudgedRankings, unjudged: BoolArray, *, unlabelled: bool) -> tuple[str, ...]:

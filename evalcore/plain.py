@@ -240,6 +240,7 @@ def judged_rankings(
     qrels: Mapping[str, Any],
     needs: frozenset[str],
     reference: Ranked | None,
+    propensities: Judged | None,
 ) -> JudgedRankings:
     """The rankings with the judgments of their queries, and with what metrics need beside grades.
 
@@ -247,11 +248,6 @@ def judged_rankings(
     """
     nothing: dict[str, float] = {}
     known = [judged.get(query, nothing) for query in queries]
-    bounds = zip(ranked.offsets[:-1].tolist(), ranked.offsets[1:].tolist(), known, strict=True)
-    grades = chain.from_iterable(
-        map(grades.get, ranked.documents[start:stop], repeat(np.nan)) for start, stop, grades in bounds
-    )
-    retrieved = np.fromiter(grades, dtype=np.float64, count=len(ranked.documents))
     offsets = offsets_of([len(grades) for grades in known])
     values = np.fromiter(
         chain.from_iterable(grades.values() for grades in known), dtype=np.float64, count=int(offsets[-1])
@@ -260,15 +256,33 @@ def judged_rankings(
     entries = _by_subtopic(queries, qrels) if needs & {"subtopics", "preferences"} else None
     theirs = None if reference is None else _rows(reference)
     documents, by_subtopic, other = coded(shown, entries, theirs)
+    best_first = sort_segments(-values, offsets)
+    looked_at = of_judged = None
+    if propensities is not None:
+        chances = [propensities.get(query, nothing) for query in queries]
+        looked_at = _of_retrieved(ranked, chances)
+        each = (map(chance.get, grades, repeat(np.nan)) for chance, grades in zip(chances, known, strict=True))
+        of_judged = np.fromiter(chain.from_iterable(each), dtype=np.float64, count=len(values))[best_first]
     return JudgedRankings(
-        retrieved=Grades(retrieved, ranked.offsets),
-        judged=Grades(values[sort_segments(-values, offsets)], offsets),
+        retrieved=Grades(_of_retrieved(ranked, known), ranked.offsets),
+        judged=Grades(values[best_first], offsets),
+        propensities=looked_at,
+        judged_propensities=of_judged,
         scores=ranked.scores if "scores" in needs else None,
         documents=None if documents is None else documents.documents,
         subtopics=by_subtopic,
         preferences=by_subtopic,
         reference=other,
     )
+
+
+def _of_retrieved(ranked: Ranked, known: Sequence[Mapping[str, float]]) -> FloatArray:
+    """What is known of each returned document, NaN where nothing is.  (n_documents,)"""
+    bounds = zip(ranked.offsets[:-1].tolist(), ranked.offsets[1:].tolist(), known, strict=True)
+    found = chain.from_iterable(
+        map(of_query.get, ranked.documents[start:stop], repeat(np.nan)) for start, stop, of_query in bounds
+    )
+    return np.fromiter(found, dtype=np.float64, count=len(ranked.documents))
 
 
 def _rows(ranked: Ranked) -> Rows:

@@ -268,7 +268,7 @@ class JudgedRankings:
         """What a metric needs and not every caller gives, by its field.  Raises DataError."""
         found = getattr(self, name)
         if found is None:
-            raise DataError(f"this metric needs {name.replace('_', ' ')}, which were not given")
+            raise DataError(f"a metric needs {name.replace('_', ' ')}, and none was given")
         return found
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalcore.arrays import FloatArray
 from evalcore.conventions import TIES_BY_SCORE, Conventions
-from evalcore.errors import ConventionError
+from evalcore.errors import ConventionError, unknown
 from evalcore.metrics.base import HasBounds, HasElements, HasExpectation, HasParts, Metric
 from evalcore.metrics.names import column_name, name
 from evalcore.ordering import order_by_grade, settled, tie_runs
@@ -106,12 +106,14 @@ def score(
     ready = prepared(rankings, conventions)
     columns: dict[str, FloatArray] = {}
     for column, metric in metrics.items():
-        # what reads no judgments sees documents that were removed for want of one
-        seen = ready if metric.FACTS.judgments else rankings
+        # the reference keeps the documents that are removed here for want of a judgment
+        seen = rankings if "reference" in metric.FACTS.needs else ready
         columns[column] = values(metric, seen, conventions)
         if isinstance(metric, HasParts):
             columns[f"{column}_above"], columns[f"{column}_below"] = metric.parts(ready)
     for diagnostic in diagnostics:
+        if diagnostic not in SIDES:
+            raise ConventionError(unknown("diagnostic", diagnostic, SIDES))
         columns |= _diagnosed(diagnostic, metrics, rankings, conventions, best_grade)
     if conventions.rounding == "none":
         return columns
@@ -159,6 +161,11 @@ def can_have(metric: Metric, diagnostic: Diagnostic) -> bool:
             return isinstance(metric, HasExpectation) and not metric.FACTS.order_free
         case "oracle":
             return by_grade and not metric.FACTS.needs
+
+
+def takes_one_grade(metric: Metric) -> bool:
+    """Whether the metric has no value where a document has a grade for each of several subtopics or groups."""
+    return metric.FACTS.judgments and not metric.FACTS.needs & {"subtopics", "preferences"}
 
 
 def deepest_rank(metric: Metric) -> int | None:

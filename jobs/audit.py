@@ -32,6 +32,7 @@ class QrelCounts:
 
     lowest_gain  the lowest grade above 0, null if there is none
     best_grade   the highest grade
+    n_subtopic_names   how many subtopics or groups are named: 0, 1, or 2 for more
     """
 
     n_qrel_rows: int
@@ -39,6 +40,7 @@ class QrelCounts:
     n_negative_grades: int
     lowest_gain: float | None
     best_grade: float | None
+    n_subtopic_names: int
 
 
 def count_qrels(qrels: DataFrame) -> QrelCounts:
@@ -51,6 +53,7 @@ def count_qrels(qrels: DataFrame) -> QrelCounts:
         F.count_if(F.col("relevance") < 0),
         F.min(F.when(F.col("relevance") > 0, F.col("relevance"))),
         F.max("relevance"),
+        F.when(F.min("subtopic") < F.max("subtopic"), 2).when(F.count("subtopic") > 0, 1).otherwise(0),
     ).collect()[0]
     return QrelCounts(*row)
 

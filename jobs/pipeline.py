@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from evalcore import Conventions, EvalcoreError, Metric, column_name, name, parse_list, preset
 from evalcore.errors import unknown
 from evalcore.inference import scale_exponent
-from evalcore.scoring import check_ties, columns_of, needs_of
+from evalcore.scoring import check_ties, columns_of, needs_of, takes_one_grade
 from jobs import aggregate as inference
 from jobs import audit, notes, pairs, rankings, readers, refusals, store, unit_sums
 from jobs import score as scoring
@@ -69,7 +69,7 @@ def check_score(config: Config) -> tuple[list[Metric], Path]:
         except UsageError as error:
             problems.append(str(error))
     if problems:
-        raise UsageError("\n".join(problems))
+        raise UsageError("\n".join(dict.fromkeys(problems)))
     return metrics_of(config.score), _output(config)
 
 
@@ -77,6 +77,8 @@ def _check_judgments(config: Config) -> None:
     """Judgments may be left out where no metric reads them."""
     inputs = config.inputs
     if not inputs.qrels and all(not metric.FACTS.judgments for metric in metrics_of(config.score)):
+        if config.score.resolved_conventions.unjudged == "removed":
+            raise UsageError("unjudged: removed takes every document out of rankings where there are no judgments")
         return
     readers.resolve(inputs.qrels, option="qrels", format=inputs.format)
 
@@ -142,6 +144,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             written,
             conventions,
             by_subtopic=bool(needs & rankings.BY_SUBTOPIC),
+            of_one_grade=[name(metric) for metric in metrics if takes_one_grade(metric)],
             asked_for_all=queries is None,
             flaws=source.flaws("runs"),
         )
@@ -152,6 +155,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
                 f"{counts[audit.N_SCORES]} rows were written and {n_rows} are in {staging / 'scores'}: --output must "
                 "be a folder that the driver and every executor see under the same path"
             )
+        answered = scoring.answers(written)
         manifest = {
             "kind": "evaluation",
             "systems": systems,
@@ -168,7 +172,11 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             },
             "n_queries": n_rows // len(systems),
             "counts": counts,
-            "notes": notes.of_scores(metrics, counts, by_rank=conventions.ties == "rank_column"),
+            "answers": answered,
+            "notes": [
+                *notes.of_scores(metrics, counts, by_rank=conventions.ties == "rank_column"),
+                *notes.of_answers(answered),
+            ],
             "spread": _spread(source, judgments, conventions, config.score.spread_at),
             "diagnostics": scoring.diagnosed(written, metrics, config.score.diagnostics, conventions),
             "files": files,
@@ -335,7 +343,7 @@ def aggregate(
             "n_units": facts.n_units,
             "bucketed": bucketed,
             "exponents": exponents,
-            "notes": _notes(contrasts, measures, chosen.methods[0]),
+            "notes": _notes(estimates, contrasts, measures, chosen.methods[0]),
             "conventions": asdict(conventions),
             "config": dump(config)["aggregate"],
             "files": files,
@@ -350,9 +358,10 @@ def _metrics_of(manifest: dict[str, Any]) -> list[Metric]:
     return parse_list([metric["name"] for metric in manifest["metrics"]])
 
 
-def _notes(contrasts: pa.Table, measures: Sequence[Measure], method: str) -> list[str]:
-    rows = [row for row in contrasts.to_pylist() if row["method"] == method]
-    return notes.of_contrasts(rows, {measure.name: measure.metric for measure in measures})
+def _notes(estimates: pa.Table, contrasts: pa.Table, measures: Sequence[Measure], method: str) -> list[str]:
+    metrics = {measure.name: measure.metric for measure in measures}
+    of_method = [[row for row in table.to_pylist() if row["method"] == method] for table in (estimates, contrasts)]
+    return [*notes.of_calibration(of_method[0], metrics), *notes.of_contrasts(of_method[1], metrics)]
 
 
 def _conventions(manifest: dict[str, Any], config: Config) -> Conventions:

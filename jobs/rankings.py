@@ -20,7 +20,7 @@ def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataF
     """QRELS -> one row per (query, document), partitioned by query for every later join.
 
     Moves every judgment once. Repeated judgments become one; `n_repeated` and `n_contradictory` count
-    what was repeated, with the same grade or with another, and `n_subtopics` documents that have judgments of
+    what was repeated, with the same grade or with another, and `n_subtopics` is 1 for a document with judgments of
     several subtopics, for the audit. Where subtopics or preferences are needed, `entries` holds them all,
     and the grade is the best of them.
     """
@@ -53,7 +53,7 @@ def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataF
         F.max("relevance").alias("relevance"),
         F.sum("n_repeated").alias("n_repeated"),
         F.sum("n_contradictory").alias("n_contradictory"),
-        F.lit(0).alias("n_subtopics"),
+        F.when(F.count("*") > 1, 1).otherwise(0).alias("n_subtopics"),
         F.collect_list(entry).alias("entries"),
         *(F.max(key).alias(key) for key in propensity),
     )

@@ -103,12 +103,14 @@ def of_runs(
     conventions: Conventions,
     *,
     by_subtopic: bool,
+    of_one_grade: Sequence[str],
     asked_for_all: bool,
     flaws: Flaws,
 ) -> None:
     """Raises DataRefused for what the scoring pass counted and the conventions do not allow.
 
     by_subtopic     whether a document may have a judgment for each subtopic
+    of_one_grade    the metrics that take one grade for each document
     asked_for_all   whether the universe is all judged queries, and not a list of queries
     """
     document = {"system": "system", "query": "query_id", "document": "doc_id"}
@@ -130,13 +132,13 @@ def of_runs(
             f"{_examples(repeated, **document)}; mend the runs, or keep one of each with "
             "--set score.conventions.duplicates=first (or best_score, last)"
         )
-    if n_documents := counts["n_subtopics"]:
-        several = F.array_join(F.sort_array(F.collect_set("subtopic")), " and ").alias("subtopics")
-        judged = qrels.groupBy("query_id", "doc_id").agg(several).where("subtopics like '% and %'")
+    if of_one_grade and (n_documents := counts["n_subtopics"]):
+        several = F.sort_array(F.collect_set(F.coalesce("subtopic", F.lit("")))).alias("subtopics")
+        judged = qrels.groupBy("query_id", "doc_id").agg(several).where(F.size("subtopics") > 1)
         raise DataRefused(
             f"--qrels: {number_of(n_documents, 'document')} judged for several subtopics or groups: "
-            f"{_examples(judged, query='query_id', document='doc_id', subtopics='subtopics')}; metrics that take one "
-            "grade for each document have no value there. Use metrics of subtopics (such as alpha_nDCG@20) or of "
+            f"{_examples(judged, query='query_id', document='doc_id', subtopics='subtopics')}; {_list(of_one_grade)} "
+            "would need one grade for each document. Use metrics of subtopics (such as alpha_nDCG@20) or of "
             "preferences, or judgments with one grade for each document"
         )
     if n_documents := counts["n_contradictory"]:

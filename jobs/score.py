@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric, column_name, name
+from evalcore.metrics.base import floor_of
 from evalcore.scoring import SIDES, Diagnostic, can_have, deepest_rank
 from jobs import udfs
 from jobs.tables import SCORE_FACTS, SCORE_KEYS, UNANSWERED, UNJUDGED
@@ -41,6 +43,29 @@ def score(
     )
 
 
+class Answers(TypedDict):
+    """What one system returned: queries of the universe with an answer, and documents of its longest one."""
+
+    system: str
+    n_answered: int
+    n_longest: int
+
+
+def answers(scores: DataFrame) -> list[Answers]:
+    """One for each system, in order of names.  Runs one job over three columns of SCORES."""
+    rows = scores.groupBy("system").agg(
+        F.count_if(F.col("n_retrieved") > 0).alias("n_answered"), F.max("n_retrieved").alias("n_longest")
+    )
+    return [
+        {"system": row.system, "n_answered": row.n_answered, "n_longest": row.n_longest}
+        for row in rows.orderBy("system").collect()
+    ]
+
+
+VALUE = "value"
+"""The metric itself, beside its diagnostics."""
+
+
 def diagnosed(
     scores: DataFrame, metrics: Sequence[Metric], diagnostics: Sequence[Diagnostic], conventions: Conventions
 ) -> dict[str, dict[str, dict[str, float | None]]]:
@@ -49,10 +74,11 @@ def diagnosed(
     Counts are summed. Runs one job over SCORES.
     """
     fill = {"zero": 0.0, "one": 1.0}.get(conventions.no_relevant)
-    sides = {
+    told = [metric for metric in metrics if any(can_have(metric, diagnostic) for diagnostic in diagnostics)]
+    sides = {(column_name(metric), VALUE): metric for metric in told} | {
         (column_name(metric), side): metric
         for diagnostic in diagnostics
-        for metric in metrics
+        for metric in told
         if can_have(metric, diagnostic)
         for side in SIDES[diagnostic]
     }
@@ -60,9 +86,11 @@ def diagnosed(
         return {}
     means = []
     for (column, side), metric in sides.items():
-        value = F.col(f"{column}_{side}")
+        value = F.col(column if side == VALUE else f"{column}_{side}")
         filled = F.coalesce(value, F.lit(fill)) if metric.FACTS.needs_relevant and fill is not None else value
         combined = F.sum(filled) if metric.FACTS.statistic == "sum" else F.avg(filled)
+        if metric.FACTS.statistic == "geometric":
+            combined = F.exp(F.avg(F.log(F.greatest(filled, F.lit(floor_of(metric))))))
         means.append(F.round(combined, 12).alias(f"{column}_{side}"))
     left_out = [UNJUDGED, *([UNANSWERED] if conventions.unanswered == "skip" else [])]
     rows = scores.where(~F.col("status").isin(left_out)).groupBy("system").agg(*means).collect()

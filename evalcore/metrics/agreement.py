@@ -20,7 +20,9 @@ Variant = Literal["b", "a"]
 Form = Literal["ext", "min"]
 
 OF_SCORES = Facts(low=-1.0, empty=math.nan, needs=frozenset({"scores"}), order_free=True)
-OF_RANKS = Facts(low=-1.0, empty=math.nan, needs=frozenset({"documents", "reference"}), judgments=False)
+OF_RANKS = Facts(
+    low=-1.0, empty=math.nan, higher_is_better=None, needs=frozenset({"documents", "reference"}), judgments=False
+)
 
 
 def _correlation(x: FloatArray, y: FloatArray, offsets: Offsets) -> FloatArray:
@@ -288,7 +290,9 @@ class RBO:
     array([0.5])
     """
 
-    FACTS: ClassVar[Facts] = Facts(needs=frozenset({"documents", "reference"}), judgments=False)
+    FACTS: ClassVar[Facts] = Facts(
+        empty=None, higher_is_better=None, needs=frozenset({"documents", "reference"}), judgments=False
+    )
     persistence: float = 0.9
     form: Form = "ext"
     cutoff: int | None = None

@@ -15,7 +15,7 @@ from evalcore.conventions import Conventions
 from evalcore.errors import DataError, MetricNameError
 from evalcore.metrics import METRICS, RBO, KendallTau, RefKendallTau, RefSpearman, Spearman, TauAP, WeightedTau, parse
 from evalcore.rankings import JudgedRankings
-from evalcore.scoring import score
+from evalcore.scoring import by_column, score
 from tests.support.data import DATA, needs_data
 from tests.support.strategies import same_bits, seeded
 
@@ -157,8 +157,9 @@ def test_what_reads_scores_does_not_see_the_order_of_the_documents(pairs, random
 
 @pytest.mark.parametrize("ties", ["average", "average_rank", "optimistic", "pessimistic"])
 def test_what_reads_scores_has_a_value_under_every_tie_rule(ties):
-    found = score(ORDER_FREE, scored([(0.5, 1), (0.5, 0), (0.25, 2)]), Conventions(ties=ties))
-    plain = score(ORDER_FREE, scored([(0.5, 1), (0.5, 0), (0.25, 2)]), Conventions())
+    metrics = by_column(ORDER_FREE)
+    found = score(metrics, scored([(0.5, 1), (0.5, 0), (0.25, 2)]), Conventions(ties=ties))
+    plain = score(metrics, scored([(0.5, 1), (0.5, 0), (0.25, 2)]), Conventions())
     assert all(same_bits(found[column], plain[column]) for column in plain)
 
 

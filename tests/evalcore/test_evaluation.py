@@ -268,11 +268,12 @@ def test_scores_that_agree_in_32_bits_are_tied_if_the_conventions_say_so():
     assert value(run, qrels, "RR", conventions=Conventions(score_precision="float32")) == 0.5
 
 
-def test_an_explicit_depth_cuts_rankings_and_keeps_ties_whole_under_rules_that_look_at_them():
+def test_an_explicit_depth_cuts_rankings_and_what_looks_at_whole_ties_is_refused():
     run, qrels = {"q": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}}, {"q": ["a", "b", "c", "d"]}
     at_2 = Conventions(depth=2)
     assert value(run, qrels, "NumRet", conventions=at_2) == 2
-    assert value(run, qrels, "NumRet", conventions=replace(at_2, ties="average")) == 3
+    with pytest.raises(ConventionError, match="looks at all tied documents; use depth: auto with it"):
+        evaluate(run, qrels, "NumRet", conventions=replace(at_2, ties="average"))
     assert value(run, qrels, "NumRet", conventions=replace(at_2, ties="optimistic")) == 2
 
 
@@ -371,7 +372,7 @@ def test_unjudged_documents_could_be_as_good_as_the_best_grade_judged():
 def test_metrics_that_need_what_the_data_lacks_say_so():
     with pytest.raises(DataError, match="scores are needed for Brier, and the run gives documents alone"):
         evaluate({"q": ["a"]}, {"q": ["a"]}, "Brier")
-    with pytest.raises(DataError, match="needs reference, which were not given"):
+    with pytest.raises(DataError, match="needs reference, and none was given"):
         evaluate({"q": ["a"]}, {"q": ["a"]}, "RBO")
     with pytest.raises(ConventionError, match="ties: average is not defined for"):
         evaluate(TIED, {"q": ["a"]}, "infAP", conventions=Conventions(ties="average"))

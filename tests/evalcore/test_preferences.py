@@ -185,10 +185,10 @@ def test_a_pair_that_two_groups_agree_on_counts_once_by_pair_and_twice_by_prefer
     assert Prefs(per="group").per_query(rankings) == pytest.approx([2 / 3])
 
 
-def test_without_a_preference_that_counts_the_share_is_undefined():
+def test_without_a_preference_the_share_is_undefined_and_without_one_that_counts_0():
     rankings = ranked_with(["q"], [["c"]], [("q", "x", "", "a", 1.0), ("q", "x", "", "b", 0.0)])
     assert Prefs().per_query(rankings) == [0]
-    assert np.isnan(Prefs(pairs="implied").per_query(rankings))
+    assert Prefs(pairs="implied").per_query(rankings) == [0]  # it retrieves neither document
     equal = ranked_with(["q"], [["a"]], [("q", "x", "", "a", 1.0), ("q", "x", "", "b", 1.0)])
     assert np.isnan([metric.per_query(equal)[0] for metric in SHARES]).all()
 

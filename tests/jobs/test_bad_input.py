@@ -149,14 +149,15 @@ def test_all_that_is_wrong_before_spark_starts_is_told_at_once(command):
     assert [line.split(": ")[0] for line in message.splitlines()] == [
         "--runs",
         "--qrels",
-        'unknown metric "nDGC". Did you mean "nDCG"? Known',
+        f'unknown metric "nDGC". Did you mean "nDCG"? There are {len(METRICS)} known names.',
     ]
 
 
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ("AP,nDGC@10", 'unknown metric "nDGC". Did you mean "nDCG"? Known: P, R, F, '),
+        ("AP,nDGC@10", 'unknown metric "nDGC". Did you mean "nDCG"? There are '),
+        ("AP,quality", 'unknown metric "quality". Known: P, R, F, '),
         ("nDCG@0", "nDCG@0: cutoff is 0; it must be a whole number from 1"),
         ("nDCG@-1", "nDCG@-1: cutoff is -1; it must be a whole number from 1"),
         ("P(rell=2)@5", 'P(rell=2)@5: P has no parameter "rell=2". Known: rel.'),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evalcore import column_name, parse_list
+from evalcore import DataError, column_name, parse_list
 from evalcore.conventions import Conventions, Duplicates, Mean, Ties
 from evalcore.evaluation import evaluate
 from evalcore.scoring import columns_of
@@ -195,9 +195,13 @@ def test_metrics_of_subtopics(spark, tmp_path):
 
 def test_judgments_of_subtopics_are_refused_for_metrics_of_one_grade(spark, tmp_path):
     settings = written_by_subtopic(tmp_path / "in", *content(7))
-    message = r"judged for several subtopics or groups: query \"q0\", .*Use metrics of subtopics"
-    with pytest.raises(DataRefused, match=message):
-        score(spark, tmp_path / "out", "nDCG@5", settings)
+    message = r"judged for several subtopics or groups: query \"q0\", .*nDCG@5 would need one grade for each document"
+    for metrics in ("nDCG@5", "alpha_nDCG@5,nDCG@5"):
+        with pytest.raises(DataRefused, match=message):
+            score(spark, tmp_path / "out", metrics, settings)
+    runs, qrels = content(7)
+    with pytest.raises(DataError, match=r"several subtopics or groups, and nDCG@5 would need one grade"):
+        evaluate(runs["A"], by_subtopic(qrels), "alpha_nDCG@5,nDCG@5")
 
 
 def test_clicks_weighed_by_propensity_are_aggregated_as_a_ratio(spark, tmp_path):
@@ -205,6 +209,8 @@ def test_clicks_weighed_by_propensity_are_aggregated_as_a_ratio(spark, tmp_path)
     propensity = {doc: 1 / (1 + i % 4) for i, doc in enumerate([*(f"d{j}" for j in range(12)), "é", "00"])}
     settings = written(tmp_path / "in", runs, qrels, propensity=lambda query, doc: propensity[doc])
     rows = score(spark, tmp_path / "out", "IPS@5,SNIPS@5", settings)
+    chances = {query: {doc: propensity[doc] for doc in grades} for query, grades in qrels.items()}
+    assert_same(rows, runs, qrels, "IPS@5,SNIPS@5", propensities=chances)
     assert {"ips_at_5", "snips_at_5", "snips_at_5_above", "snips_at_5_below"} <= set(rows[0])
     estimates, contrasts = aggregate(spark, tmp_path / "out", unit="query_id", methods=["t", "percentile"])
     for system in SYSTEMS:

@@ -50,7 +50,9 @@ def mean(values: list[float]) -> float:
 
 
 def met_share(metric: Prefs, ranked: list[str], of_group: list[list[Pair]]) -> float:
-    """Of the preferences of each group."""
+    """Of the preferences of each group; 0 where there are some and none counts."""
+    if any(of_group) and not any(counts(pair, ranked, metric.pairs) for pairs in of_group for pair in pairs):
+        return 0.0
     counted = [[pair for pair in pairs if counts(pair, ranked, metric.pairs)] for pairs in of_group]
     everything = [pair for pairs in counted for pair in pairs]
     if metric.per == "preference":
@@ -77,7 +79,9 @@ def _number_met(metric: NumPrefsMet, retrieved, judged, extras) -> float:
 
 
 def _even(metric: PrefsRnonrel, retrieved, judged, extras) -> float:
-    return mean([_even_share(metric, levels, extras.documents) for levels in groups_of(extras)])
+    share = mean([_even_share(metric, levels, extras.documents) for levels in groups_of(extras)])
+    some = any(list(preferences_of(levels)) for levels in groups_of(extras))
+    return 0.0 if math.isnan(share) and some else share
 
 
 def _even_share(metric: PrefsRnonrel, levels: dict[str, float], ranked: list[str]) -> float:
