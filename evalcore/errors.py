@@ -45,5 +45,7 @@ def unknown(kind: str, found: str, known: Iterable[str], *, also: Iterable[str] 
     by_folded = {name.casefold(): name for name in [*also, *names]}
     near = difflib.get_close_matches(found.casefold(), by_folded, n=1)
     hint = f' Did you mean "{by_folded[near[0]]}"?' if near else ""
-    told = f"There are {len(names)} known names." if near and len(names) > MOST_LISTED else f"Known: {', '.join(names)}."
+    told = (
+        f"There are {len(names)} known names." if near and len(names) > MOST_LISTED else f"Known: {', '.join(names)}."
+    )
     return f'unknown {kind} "{found}".{hint} {told}'

@@ -13,12 +13,14 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import get_args, get_type_hints
 
 from evalcore import METRICS, PRESETS, ConventionError, Conventions, Metric, MetricNameError, parameters, parse
+from evalcore.conventions import GEOMETRIC_FLOOR, TIES_BY_SCORE
 from evalcore.metrics.base import Facts, HasBounds, HasElements
 from evalcore.metrics.names import ALIASES, PARAMETERS, TREC_CUT, TREC_NUMBER
 from evalcore.metrics.numbers import plain
-from evalcore.scoring import check_ties
+from evalcore.scoring import SIDES, check_ties
 
 BETTER = {True: "higher is better", False: "lower is better", None: "neither is better"}
 STATISTICS = {
@@ -35,6 +37,22 @@ NEEDS = {
     "propensities": "propensities: the column `propensity` of Parquet judgments",
     "reference": "the ranking of another system: `--set score.reference=SYSTEM`",
 }
+DIAGNOSTICS = {
+    "ties": "the least and the greatest value over the orders of tied documents",
+    "unjudged": "the least and the greatest value over the grades that unjudged documents could have",
+    "random": "the mean over all orders of the returned documents",
+    "oracle": "the value of the best ranking of all judged documents",
+}
+HOW_TO_SET = (
+    "Conventions say how everything is treated that the name of a metric leaves open; the first value is the default. "
+    "One is set by `--set score.conventions.ties=average`, or under `score: conventions:` in the file that `--config` "
+    "names, and differs then from the preset. In Python `evaluate(..., conventions=Conventions(ties='average'))` sets "
+    "all of them, whatever the preset."
+)
+HOW_TO_DIAGNOSE = (
+    "Diagnostics add columns beside those metrics that can have them: `--set score.diagnostics=[ties,unjudged]`, or "
+    "`evaluate(..., diagnostics=['ties'])`."
+)
 HOW_TO_WRITE = (
     "`@k` cuts rankings after k documents, and may be left out; parameters stand in brackets, in any order: "
     "`P(rel=2)@5`, `nDCG(gain=exp2,discount=ln)`."
@@ -128,7 +146,7 @@ def _spelled(family: str) -> list[str]:
 
 
 def _range(known: Facts) -> str:
-    low, high = (plain(end) if math.isfinite(end) else None for end in (known.low, known.high))
+    low, high = (plain(float(f"{end:.4g}")) if math.isfinite(end) else None for end in (known.low, known.high))
     if low is None or high is None:
         return f"from {low}" if low is not None else f"up to {high}" if high is not None else "any number"
     return f"{low} to {high}"
@@ -141,15 +159,16 @@ def _reads(known: Facts) -> str:
 
 
 def _ties(one: Metric) -> str:
-    def has_value(rule: str) -> bool:
-        try:
-            check_ties([one], Conventions(ties=rule))  # type: ignore[arg-type]
-        except ConventionError:
-            return False
-        return True
-
-    without = [rule for rule in ("average", "average_rank") if not has_value(rule)]
+    without = [rule for rule in ("average", "average_rank") if not _has_value(one, rule)]
     return f"no value under {' and '.join(without)}" if without else "a value under every rule"
+
+
+def _has_value(one: Metric, rule: str) -> bool:
+    try:
+        check_ties([one], Conventions(ties=rule))  # type: ignore[arg-type]
+    except ConventionError:
+        return False
+    return True
 
 
 def _empty(known: Facts) -> str:
@@ -204,6 +223,49 @@ def _meaning(name: str, given: Mapping[str, str]) -> str:
     return f"{family}{behind} is {family}({inside}){behind}"
 
 
+def conventions() -> Iterator[tuple[str, list[str], str]]:
+    """Each convention: its name, its values with the default first, and what it means.
+
+    >>> [(name, values) for name, values, _ in conventions()][1:3]
+    [('score_precision', ['float64', 'float32']), ('unanswered', ['zero', 'skip', 'error'])]
+    """
+    entries = re.findall(r"^(\w+)  +(.*(?:\n  +.*)*)", inspect.getdoc(Conventions) or "", flags=re.MULTILINE)
+    meanings = {name: " ".join(told.split()) for name, told in entries}
+    hints = get_type_hints(Conventions)
+    for field in dataclasses.fields(Conventions):
+        default = str(field.default)
+        yield (
+            field.name,
+            [default, *(value for value in _values(hints[field.name]) if value != default)],
+            meanings[field.name],
+        )
+
+
+def _values(hint: object) -> list[str]:
+    """What a type of words and whole numbers allows."""
+    if hint is int:
+        return ["a whole number"]
+    return [value for each in get_args(hint) for value in ([each] if isinstance(each, str) else _values(each))]
+
+
+def diagnostics() -> Iterator[tuple[str, list[str], str]]:
+    """Each diagnostic: its name, what its columns end in, and what they tell."""
+    for diagnostic, sides in SIDES.items():
+        yield diagnostic, [f"_{side}" for side in sides], DIAGNOSTICS[diagnostic]
+
+
+def limits() -> Iterator[str]:
+    """What metrics ask of conventions: which of them have no value under a tie rule, and the floors of means."""
+    for rule in TIES_BY_SCORE:
+        refused = [family for family, metric in METRICS.items() if not _has_value(_one(metric), rule)]
+        yield f"`ties: {rule}` is refused with {', '.join(refused)}."
+    floored = [family for family, metric in METRICS.items() if "floor" in _fields(metric)]
+    yield (
+        f"A geometric mean raises values below {plain(GEOMETRIC_FLOOR)} to it, so that one query of 0 does not make it "
+        f"0; {', '.join(floored)} takes another floor as its parameter."
+    )
+
+
 def blocks(docstring: str | None) -> Iterator[tuple[bool, str]]:
     """The paragraphs of a docstring, without its examples: whether it keeps its lines (a formula, a table), and it.
 
@@ -226,6 +288,8 @@ def listing(width: int | None) -> Iterator[str]:
     yield "Presets, to reproduce another program's numbers"
     for preset in PRESETS:
         yield from _row(preset, choices(preset), width)
+    yield ""
+    yield "Conventions and diagnostics: evaljob metrics conventions"
 
 
 def _row(name: str, told: str, width: int | None) -> list[str]:
@@ -239,8 +303,35 @@ def _folded(paragraph: str, width: int | None) -> list[str]:
     )
 
 
+def _explained_conventions(width: int | None) -> Iterator[str]:
+    def rows(described: Iterator[tuple[str, list[str], str]]) -> Iterator[str]:
+        for name, values, told in described:
+            yield from _folded(f"{name}: {', '.join(values)}", width)
+            yield from textwrap.wrap(
+                told.replace("`", ""),
+                min(width or LONGEST_LINE, LONGEST_LINE),
+                initial_indent="    ",
+                subsequent_indent="    ",
+            )
+
+    yield "conventions"
+    yield from _folded(HOW_TO_SET.replace("`", ""), width)
+    yield ""
+    yield from rows(conventions())
+    for paragraph in limits():
+        yield ""
+        yield from _folded(paragraph.replace("`", ""), width)
+    yield ""
+    yield from _folded(HOW_TO_DIAGNOSE.replace("`", ""), width)
+    yield ""
+    yield from rows(diagnostics())
+
+
 def explained(wanted: str, width: int | None) -> Iterator[str]:
-    """The lines of all that is said of one metric, or of one preset.  Raises MetricNameError."""
+    """The lines of all that is said of one metric, of one preset, or of conventions.  Raises MetricNameError."""
+    if wanted == "conventions":
+        yield from _explained_conventions(width)
+        return
     if wanted in PRESETS:
         yield wanted
         for paragraph in (f"Sets {choices(wanted)}.", PRESETS[wanted].limits):
@@ -273,7 +364,10 @@ def markdown() -> str:
     for module, families in by_family().items():
         rows = [f"| [`{family}`](#{family.lower()}) | {_escaped(first_line(METRICS[family]))} |" for family in families]
         parts += [f"**{heading(module)}**", _table("metric", "what it is", rows=rows)]
-    parts += ["[Presets](#presets) reproduce the numbers of other programs."]
+    parts += [
+        "[Conventions](#conventions) say what a metric's name leaves open, [presets](#presets) reproduce the numbers "
+        "of other programs."
+    ]
     for module, families in by_family().items():
         _, *about = blocks(sys.modules[module].__doc__)
         parts += [f"## {heading(module)}", *(_block(kept, block) for kept, block in about)]
@@ -281,14 +375,30 @@ def markdown() -> str:
             parts += [f"### {family}", f"`{signature(family)}`"]
             parts += [_block(kept, block) for kept, block in blocks(METRICS[family].__doc__)]
             parts += ["\n".join(f"* {what}: {_marked(what, told)}" for what, told in facts(family).items())]
+    parts += [
+        "## Conventions",
+        HOW_TO_SET,
+        _table("convention", "values", "meaning", rows=_described(conventions())),
+        "\n".join(f"* {_escaped(limit)}" for limit in limits()),
+        HOW_TO_DIAGNOSE,
+        _table("diagnostic", "columns end in", "what they tell", rows=_described(diagnostics())),
+    ]
     rows = [f"| `{name}` | {_escaped(choices(name))} | {_escaped(PRESETS[name].limits)} |" for name in PRESETS]
     parts += [
         "## Presets",
-        "Conventions, and what short names mean, that together reproduce another program: `--preset trec_eval`. "
-        "The meaning of each convention is written at `evalcore.conventions.Conventions`.",
+        "[Conventions](#conventions), and what short names mean, that together reproduce another program: "
+        "`--preset trec_eval`.",
         _table("preset", "what it sets", "what it does not reproduce", rows=rows),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _described(described: Iterator[tuple[str, list[str], str]]) -> list[str]:
+    return [
+        f"| `{name}` | {', '.join(f'`{value}`' if ' ' not in value else value for value in values)} "
+        f"| {_escaped(told.replace('``', '`'))} |"
+        for name, values, told in described
+    ]
 
 
 def _table(*headers: str, rows: list[str]) -> str:

@@ -172,7 +172,7 @@ def _share(sides: Mapping[str, float | None], low: str, high: str) -> str:
 
 
 CHECKS = {
-    "value": "value: the plain mean of the metric, or the sum of a count",
+    "value": "value: the mean of the metric itself; of counts the sum, of geometric means the geometric mean",
     "random": "random: the mean over all orders of the returned documents",
     "ties_low": "ties_low, ties_high: the least and the greatest value over the orders of tied documents",
     "ties_high": "",
@@ -211,6 +211,7 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
     _show_vectors(out, f"Vectors, {means}the elements in order", [row for row in estimated if _is_vector(row)])
     title = f"Contrasts, candidate - {against}, {kind}, {units}"
     seen |= _show_rows(out, title, _scalars(contrasted), contrast_columns)
+    _show_left_out(out, contrasted)
     if any(estimates["n_undefined"].to_pylist()):
         convention = described["conventions"]["no_relevant"]
         out.print(f"undefined: for want of a relevant document, and then no_relevant: {convention}; else left out.")
@@ -219,7 +220,6 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
             "p: two-sided t test; adjusted: Holm, over the contrasts of a metric; verdict: the interval against 0,"
         )
         out.print("and, to be equivalent, inside a margin of 0.5 % of the baseline, at least 0.0005.")
-    _show_left_out(out, contrasted)
     _show_notes(out, described["notes"])
     for flag in FLAGS:
         if flag in seen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import re
 import shlex
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from evalcore import METRICS, PRESETS, JudgedRankings, name, parse, parse_list
+from evalcore import METRICS, PRESETS, Conventions, JudgedRankings, name, parse, parse_list
+from evalcore.scoring import SIDES
 from jobs import catalogue, cli
 from jobs.config_file import load
 from tests.support.evaluations import aggregate, score, write_trec
@@ -81,6 +83,8 @@ def test_all_of_a_metric_is_explained(family):
     assert {"range", "direction", "reads", "ties", "undefined", "parameters"} <= catalogue.facts(family).keys()
     assert ">>>" not in told
     assert "`" not in told
+    of_code = [each for each in re.findall(r"\b[A-Z]+_[A-Z]+\b", told) if not each.endswith(("_IA", "_EXT", "_MIN"))]
+    assert not of_code, "constants of the code say nothing to a reader"
 
 
 def test_facts_are_told_in_words():
@@ -93,6 +97,8 @@ def test_facts_are_told_in_words():
     assert catalogue.facts("RR")["range"] == "0 to 1"
     assert catalogue.facts("NumRet")["range"] == "from 0"
     assert catalogue.facts("CG")["range"] == "any number"
+    assert catalogue.facts("alpha_nDCG")["range"] == "0 to 1.582"
+    assert catalogue.facts("GMBpref")["range"] == "0.00001 to 1"
     assert catalogue.facts("Judged")["empty ranking"] == "undefined"
     assert catalogue.facts("ZeroResult")["direction"] == "lower is better"
     assert catalogue.facts("ClickWeights")["value"] == "a vector: weights, squares, clicks, clipped"
@@ -118,6 +124,26 @@ def test_a_preset_is_explained_with_its_limits(capsys):
     told = " ".join(capsys.readouterr().out.split())
     assert told.startswith("lightgbm Sets ties=input_order, no_relevant=one; AP@k is AP(denominator=min(R,k,n))@k")
     assert " ".join(PRESETS["lightgbm"].limits.split()) in told
+
+
+def test_every_value_of_every_convention_is_told_the_default_first():
+    told = {name: (values, meaning) for name, values, meaning in catalogue.conventions()}
+    assert list(told) == [field.name for field in dataclasses.fields(Conventions)]
+    for convention, (values, meaning) in told.items():
+        assert values[0] == getattr(Conventions(), convention)
+        for value in values:
+            Conventions(**{convention: 5 if value == "a whole number" else value})
+        assert meaning
+
+
+def test_conventions_and_diagnostics_are_explained(capsys):
+    assert cli.main(["metrics", "conventions"]) == 0
+    told = capsys.readouterr().out
+    assert "`" not in told
+    assert "ties: average is refused with GMAP, " in " ".join(told.split())
+    for each in (*(field.name for field in dataclasses.fields(Conventions)), *SIDES):
+        assert f"\n{each}: " in told
+        assert f"\n| `{each}` | " in PAGES["metrics.md"]
 
 
 def test_the_list_ends_with_how_to_write_a_name(capsys):
@@ -148,7 +174,18 @@ def test_what_the_text_of_choosing_says_of_its_numbers_is_so():
         assert set(values.values()) == {1.0}
 
 
+def test_the_presets_that_leave_queries_out_are_those_of_the_text_of_choosing():
+    (told,) = re.findall(r"`unanswered: skip` leaves it out, as the\s+presets (.*?) do\.", CHOOSING, flags=re.DOTALL)
+    skipping = {preset for preset in PRESETS if PRESETS[preset].conventions.unanswered == "skip"}
+    assert set(re.findall(r"`(\w+)`", told)) == skipping
+
+
 # own-metrics.md
+
+
+def test_the_command_that_explains_does_not_know_an_own_metric(capsys):
+    assert "`evaljob metrics Hub` does not know it" in OWN
+    assert cli.main(["metrics", "Hub"]) == 2
 
 
 def test_every_example_of_own_metrics_gives_what_is_shown(my_package):
@@ -191,10 +228,12 @@ def test_the_commands_of_own_metrics_have_options_that_exist():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_leads_to_a_file_or_a_heading(page):
-    headings = {re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in headings_of(PAGES[page])}
     for target in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
-        assert target.removeprefix("#") in headings if target.startswith("#") else (DOCS / target).exists(), target
+        file, _, heading = target.partition("#")
+        assert (DOCS / file).exists(), target
+        assert not heading or heading in anchors_of(PAGES[file or page]), target
 
 
-def headings_of(page: str) -> list[str]:
-    return [line.lstrip("#") for line in OF_CODE.sub("", page).splitlines() if line.startswith("#")]
+def anchors_of(page: str) -> set[str]:
+    headings = [line.lstrip("#") for line in OF_CODE.sub("", page).splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}

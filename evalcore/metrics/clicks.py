@@ -6,7 +6,7 @@ it is; so a click on a document that is seldom looked at stands for many. The we
 
     w = min(1 / propensity, clip)
 
-Both raise DataError where a clicked document has no propensity above 0 and up to 1.
+A clicked document whose propensity is missing, or not above 0 and up to 1, is refused: all raise DataError.
 """
 
 from __future__ import annotations

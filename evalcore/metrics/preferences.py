@@ -4,8 +4,9 @@ Within a group of a query's preferences a document of a higher level is preferre
 preference is fulfilled if the preferred document stands above the other one, which need not be retrieved.
 
 A group is one list of levels, or several that only together say what it prefers, and what follows from that:
-a before b in one list and b before c in another make a before c. The code of a list is
-``group + FURTHER_LIST * i``, i = 0, 1, 2 …; a document stands once in a list.
+a before b in one list and b before c in another make a before c. Judgments of five columns name the lists: query,
+group, list, document, level. In those of four columns, and in Parquet, each group is one list. A document stands
+once in a list.
 """
 
 from __future__ import annotations

@@ -205,8 +205,8 @@ class ECE:
     Range 0 to 1, lower is better. Of ``bins`` equal bins the i-th holds the scores above (i - 1) / bins and up
     to i / bins; 0 is in the first. Relevant is a grade of at least ``rel``. Scores must be probabilities. Over
     the judged documents of the ranking; unjudged ones are left out. Undefined without judged documents. Few
-    documents in a bin make it large by chance alone: the mean over queries is not the error of all of them
-    together, which follows from `Reliability`.
+    documents in a bin make it large by chance alone, even where every score is honest: the mean over queries
+    is too high, and the error of all documents together follows from `Reliability`.
 
     Source: Naeini, Cooper & Hauskrecht 2015, AAAI.
 
@@ -265,8 +265,10 @@ class Reliability:
         of each bin   documents, sum of their scores, relevant documents
 
     First the documents of every bin, then the sums of scores, then the relevant documents. Summed over queries
-    they say all that a reliability diagram shows, and give the error of all documents together:
+    they say all that a reliability diagram shows, and give the error of all documents together, which
+    `evaljob aggregate` prints as a note:
 
+        from evalcore.metrics.probabilities import expected_calibration_error
         expected_calibration_error(*np.split(table, 3, axis=-1))
 
     Range from 0. Bins, ``rel`` and scores as for `ECE`. Over the judged documents of the ranking; unjudged ones

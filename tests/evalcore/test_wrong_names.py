@@ -141,7 +141,7 @@ def test_a_list_refuses_a_metric_named_twice_or_wrongly(text, message):
 
 def test_the_known_names_that_an_error_lists_are_read():
     with pytest.raises(MetricNameError) as error:
-        parse("quality")
+        parse("goodness")
     known = str(error.value).split("Known: ")[1].rstrip(".").split(", ")
     assert known == list(METRICS)
     spelled = ["IPrec@0.5" if family == "IPrec" else family for family in known]  # a recall level has no default

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JError
 
+from evalcore import METRICS
 from jobs import cli
 from jobs.errors import DataRefused, JobError, UsageError
 from jobs.spark_errors import told
@@ -157,7 +158,7 @@ def test_all_that_is_wrong_before_spark_starts_is_told_at_once(command):
     ("metrics", "message"),
     [
         ("AP,nDGC@10", 'unknown metric "nDGC". Did you mean "nDCG"? There are '),
-        ("AP,quality", 'unknown metric "quality". Known: P, R, F, '),
+        ("AP,goodness", 'unknown metric "goodness". Known: P, R, F, '),
         ("nDCG@0", "nDCG@0: cutoff is 0; it must be a whole number from 1"),
         ("nDCG@-1", "nDCG@-1: cutoff is -1; it must be a whole number from 1"),
         ("P(rell=2)@5", 'P(rell=2)@5: P has no parameter "rell=2". Known: rel.'),
