@@ -23,6 +23,8 @@ from jobs.spark_errors import reason
 REQUIRED: dict[str, Any] = {
     # hash partitions by query_id alone serve joins and groups by (query_id, anything): one shuffle in all
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # there are far more rankings than the 128 groups from which a hash of arrays falls back to sorting: sort at once
+    "spark.sql.execution.useObjectHashAggregateExec": "false",
     "spark.sql.session.timeZone": "UTC",
     # ids in the names of folders (query_id=007) keep their zeros
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
