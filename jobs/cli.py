@@ -173,7 +173,7 @@ def metrics(name: str | None = None, /) -> int:
     Parameters
     ----------
     name
-        A metric or preset, such as nDCG, nDCG@10 or trec_eval.
+        A metric or preset, such as nDCG, nDCG@10 or trec_eval, or the word conventions.
     """
     console.show_metrics(name)
     return 0

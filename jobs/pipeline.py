@@ -279,6 +279,7 @@ def check_aggregate(directory: Path, config: Config) -> tuple[dict[str, Any], st
     if target.parent != directory / "aggregates" or target.name.startswith("."):
         raise UsageError(f'an aggregation cannot be called "{name_}"; give it a plain name with --name')
     _conventions(manifest, config)
+    _metrics_of(manifest)
     return manifest, unit, target
 
 

@@ -143,11 +143,14 @@ def of_runs(
         )
     if n_documents := counts["n_contradictory"]:
         grades = F.sort_array(F.collect_set("relevance"))
+        propensities = F.sort_array(F.collect_set("propensity"))
         keys = ["query_id", "doc_id", *(["subtopic"] if by_subtopic else [])]
-        judged = qrels.groupBy(*keys).agg(grades.alias("grades")).where(F.size("grades") > 1)
+        judged = qrels.groupBy(*keys).agg(grades.alias("grades"), propensities.alias("propensities"))
+        what = "grades" if (judged.where(F.size("grades") > 1).limit(1).count()) else "propensities"
+        judged = judged.where(F.size(what) > 1)
         raise DataRefused(
-            f"--qrels: {number_of(n_documents, 'document')} judged more than once with different grades: "
-            f"{_examples(judged, query='query_id', document='doc_id', grades='grades')}; keep one judgment of each"
+            f"--qrels: {number_of(n_documents, 'document')} judged more than once with different {what}: "
+            f"{_examples(judged, query='query_id', document='doc_id', **{what: what})}; keep one judgment of each"
         )
     if counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"] == 0 and counts["n_qrel_rows"]:
         raise DataRefused(

@@ -125,7 +125,7 @@ def _mean_over_hits(cut: LastRun, above: FloatArray, firsts: IntArray, rankings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GMAP:
-    """Average precision for a geometric mean over queries, where the worst queries decide.
+    """Average precision for a geometric mean over queries, where bad queries weigh most.
 
         GMAP of a query  = max(AP, floor)
         GMAP of a system = exp(mean over queries of ln(max(AP, floor)))

@@ -115,7 +115,9 @@ def test_judgments_with_two_propensities_contradict_each_other(spark, tmp_path):
     settings = write_trec(tmp_path, runs={"A": ["q1 a 1"]}, qrels=["q1 a 1"])
     rows = {"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "relevance": [1.0, 1.0], "propensity": [0.1, 0.5]}
     pq.write_table(pa.table(rows), tmp_path / "q.parquet")
-    with pytest.raises(DataRefused, match="judged more than once with different"):
+    with pytest.raises(
+        DataRefused, match=r"judged more than once with different propensities: .* propensities 0.1 and 0.5; keep"
+    ):
         score(spark, tmp_path / "out", "IPS@5", {**settings, "inputs.qrels": [str(tmp_path / "q.parquet")]})
 
 
