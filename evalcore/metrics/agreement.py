@@ -11,6 +11,7 @@ import numpy as np
 from evalcore.arrays import FloatArray, IntArray, Offsets
 from evalcore.errors import MetricNameError, unknown
 from evalcore.metrics.base import Facts, check_cutoff
+from evalcore.metrics.discounts import powers
 from evalcore.metrics.scored import PairCounts, Scored, each, out_of_order, runs_of, total
 from evalcore.metrics.top_k import ratio
 from evalcore.rankings import JudgedRankings
@@ -315,21 +316,19 @@ class RBO:
         depths = np.maximum(ranks, reference.values.astype(np.int64))
         counted = (ranks > 0) & (depths <= each(long, reference.offsets))
         depths, offsets = depths[counted], running_count(counted)[reference.offsets]
-        powers, sums = self._tables(int(long.max(initial=0)))
+        table, sums = self._tables(int(long.max(initial=0)))
         rest = (1 - self.persistence) / self.persistence
         if self.form == "min":
             beyond = rest * (-math.log1p(-self.persistence) - sums[depths - 1])
-            worth = np.clip(beyond, 0, powers[depths - 1] / depths)  # what is left far down is not mere rounding
+            worth = np.clip(beyond, 0, table[depths - 1] / depths)  # what is left far down is not mere rounding
         else:  # at each depth to the end of the shorter ranking, or if it came later to that of the longer one
             ends = np.where(depths <= each(short, offsets), each(short, offsets), each(long, offsets))
-            worth = rest * (sums[ends] - sums[depths - 1]) + powers[ends] / ends
+            worth = rest * (sums[ends] - sums[depths - 1]) + table[ends] / ends
         return np.where(np.diff(reference.offsets) > 0, np.clip(total(worth, offsets), 0, 1), np.nan)
 
     def _tables(self, deepest: int) -> tuple[FloatArray, FloatArray]:
         """p^d, and the sum of p^i / i over i = 1 … d, at each depth d from 0: the same however long the table is."""
-        powers = np.full(deepest + 1, self.persistence)
-        powers[0] = 1
-        np.multiply.accumulate(powers, out=powers)
-        terms = powers / np.maximum(np.arange(deepest + 1), 1)
+        table = powers(self.persistence, deepest + 1)
+        terms = table / np.maximum(np.arange(deepest + 1), 1)
         terms[0] = 0
-        return powers, np.add.accumulate(terms)
+        return table, np.add.accumulate(terms)

@@ -12,11 +12,9 @@ from evalcore.arrays import FloatArray
 from evalcore.errors import DataError, MetricNameError
 from evalcore.metrics.base import Facts, check_cutoff
 from evalcore.metrics.gained import Side, gainers, share
-from evalcore.metrics.gains import DEEPEST_EXPONENT, Gain
+from evalcore.metrics.gains import DEEPEST_EXPONENT, EXP2, Gain
 from evalcore.rankings import JudgedRankings
 from evalcore.segments import accumulate, segment_sum
-
-EXP2 = Gain("exp2")
 
 
 def _check(metric: ERR | NERR) -> None:

@@ -76,3 +76,10 @@ def _log(values: FloatArray, base: float) -> FloatArray:
 
 
 LOG2 = Discount("log2")
+
+
+def powers(base: float, count: int) -> FloatArray:
+    """1, base, base**2 …: multiplied out, so that a power has the same bits in a table of any length.  (count,)"""
+    factors = np.full(count, base)
+    factors[:1] = 1.0
+    return np.cumprod(factors)

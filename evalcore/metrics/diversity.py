@@ -19,9 +19,9 @@ import numpy as np
 from evalcore.arrays import FloatArray, IntArray
 from evalcore.errors import MetricNameError
 from evalcore.metrics.base import Facts, check_cutoff, check_grade
-from evalcore.metrics.discounts import LOG2
-from evalcore.metrics.gained import ROUNDING
-from evalcore.metrics.subtopics import Weigh, greedy_gains, negligible_rank, novel_gains, powers, relevant
+from evalcore.metrics.discounts import LOG2, powers
+from evalcore.metrics.gained import no_more_than_one
+from evalcore.metrics.subtopics import Weigh, greedy_gains, negligible_rank, novel_gains, relevant
 from evalcore.metrics.top_k import ratio
 from evalcore.rankings import JudgedRankings
 
@@ -56,7 +56,7 @@ def _of_perfect(metric: AlphaDCG | ErrIA, rankings: JudgedRankings, weigh: Weigh
     n_subtopics = relevant(rankings, metric.min_grade).n_subtopics
     value = ratio(above, n_subtopics * perfect[depths], otherwise=0.0)
     value[n_subtopics == 0] = np.nan
-    return _no_more_than_one(value)
+    return no_more_than_one(value)
 
 
 def _of_greedy(metric: AlphaNDCG | NErrIA | NNRBP, rankings: JudgedRankings, weigh: Weigh) -> FloatArray:
@@ -64,12 +64,6 @@ def _of_greedy(metric: AlphaNDCG | NErrIA | NNRBP, rankings: JudgedRankings, wei
     found = novel_gains(rankings, metric.alpha, metric.min_grade)
     best = greedy_gains(rankings, metric.alpha, metric.min_grade, metric.cutoff)
     return ratio(found.total(weigh, metric.cutoff), best.total(weigh, metric.cutoff), otherwise=np.nan)
-
-
-def _no_more_than_one(value: FloatArray) -> FloatArray:
-    """Numerator and denominator add the same numbers in another order, and may differ in the last bits."""
-    value[(value > 1) & (value < 1 + ROUNDING)] = 1
-    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +244,7 @@ class NRBP:
         """(n_rankings,), NaN where no subtopic has a relevant document."""
         total = novel_gains(rankings, self.alpha, self.min_grade).total(_by_patience(self.beta), None)
         n_subtopics = relevant(rankings, self.min_grade).n_subtopics
-        return _no_more_than_one(ratio((1 - (1 - self.alpha) * self.beta) * total, n_subtopics, otherwise=np.nan))
+        return no_more_than_one(ratio((1 - (1 - self.alpha) * self.beta) * total, n_subtopics, otherwise=np.nan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,8 +93,11 @@ def gainers(rankings: JudgedRankings, side: Side, gain: Gain, min_grade: float |
 
 def share(found: FloatArray, best: FloatArray) -> FloatArray:
     """One sum of gains over another, NaN where that is 0.  (n,)"""
-    value = ratio(found, best, otherwise=np.nan)
-    # the best ranking may sum the same gains in another order, to a sum less by some last bits
+    return no_more_than_one(ratio(found, best, otherwise=np.nan))
+
+
+def no_more_than_one(value: FloatArray) -> FloatArray:
+    """Without the last bits above 1 that come of adding the same numbers in two orders.  (n,)"""
     value[(value > 1) & (value < 1 + ROUNDING)] = 1
     return value
 

@@ -96,3 +96,4 @@ class Gain:
 
 
 LINEAR = Gain("linear")
+EXP2 = Gain("exp2")

@@ -11,6 +11,7 @@ import numpy as np
 from evalcore.arrays import FloatArray, IntArray
 from evalcore.errors import MetricNameError
 from evalcore.metrics.base import Facts, check_cutoff, check_grade
+from evalcore.metrics.discounts import powers
 from evalcore.rankings import Hits, JudgedRankings
 from evalcore.segments import accumulate, segment_sum
 
@@ -42,14 +43,7 @@ def _chance(persistence: float, ranks: IntArray | FloatArray) -> FloatArray:
     if ranks.dtype != np.int64:  # shared ranks: halves and other fractions
         distinct, which = np.unique(ranks, return_inverse=True)
         return np.asarray((1 - persistence) * persistence ** (distinct - 1))[which]
-    return (1 - persistence) * _powers(persistence, ranks.max(initial=0))[ranks - 1]
-
-
-def _powers(persistence: float, most: int) -> FloatArray:
-    """p^0, p^1 … p^most, each the one before times p: the same bits however long the table is.  (most + 1,)"""
-    table = np.full(most + 1, persistence)
-    table[0] = 1
-    return np.multiply.accumulate(table)
+    return (1 - persistence) * powers(persistence, int(ranks.max(initial=0)))[ranks - 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +130,7 @@ class RBPResidual:
         seen = rankings.retrieved.lengths
         if self.cutoff is not None:
             seen = np.minimum(seen, self.cutoff)
-        return _powers(self.persistence, seen.max(initial=0))[seen]
+        return powers(self.persistence, int(seen.max(initial=0)) + 1)[seen]
 
 
 def _unjudged(metric: RBP | RBPResidual, rankings: JudgedRankings) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from evalcore.arrays import FloatArray, IntArray, Offsets
+from evalcore.metrics.discounts import powers
 from evalcore.rankings import JudgedRankings
 from evalcore.segments import index_in_segment, offsets_of, running_count, segment_count, segment_sum
 
@@ -67,13 +68,6 @@ def _indices(rankings: IntArray, codes: IntArray) -> tuple[IntArray, IntArray]:
     most = codes.max(initial=0) + 1
     pairs, which = np.unique(rankings * most + codes, return_inverse=True)
     return pairs // most, which
-
-
-def powers(base: float, count: int) -> FloatArray:
-    """1, base, base**2 …: multiplied out, so that a power has the same bits in a table of any length.  (count,)"""
-    factors = np.full(count, base)
-    factors[:1] = 1.0
-    return np.cumprod(factors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,13 @@ from evalcore.errors import MetricNameError
 from evalcore.metrics.base import UNBOUNDED, Facts
 from evalcore.metrics.discounts import LOG2
 from evalcore.metrics.gain import IDCG
-from evalcore.metrics.gains import Gain
+from evalcore.metrics.gains import EXP2
 from evalcore.metrics.pairwise import pair_log_losses
 from evalcore.metrics.scored import Scored, each, softplus, sums_over_pairs, total
 from evalcore.metrics.top_k import ratio
 from evalcore.rankings import JudgedRankings
 from evalcore.segments import index_in_segment, sort_segments
 
-EXP2 = Gain("exp2")
 FACTS_OF_LOSSES = Facts(
     high=UNBOUNDED, empty=math.nan, needs=frozenset({"scores"}), higher_is_better=False, order_free=True
 )
