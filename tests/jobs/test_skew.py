@@ -76,7 +76,7 @@ def test_the_settings_do_split_a_query_where_nothing_keeps_it_whole(skewed):
 def test_a_hot_query_is_scored_whole(skewed, metrics):
     runs, qrels, _ = skewed
     parsed = parse_list(metrics)
-    judgments = rankings.judgments(qrels)
+    judgments = rankings.judgments(qrels.withColumn("subtopic", F.lit(None).cast("string")))
     depth = None if parsed[0].cutoff is None else 10
     ranked = rankings.ranked(runs, judgments, conventions=Conventions(), depth=depth)
     complete = rankings.complete(ranked, judgments, None, systems=["A"])
