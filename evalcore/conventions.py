@@ -65,7 +65,8 @@ class Conventions:
                       looks at scores a group of tied documents that the depth cuts through is kept whole.
     mean              how values of queries become one number. ``queries``: each counts once; ``weighted``: by
                       the weight column of the queries; ``geometric``, with values below 1e-5 raised to it;
-                      ``median``; ``sum``; ``units``: the mean of each unit first, then each unit once.
+                      ``median``; ``sum``; ``units``: the mean of each unit first, then each unit once, so that users
+                      or data sets count the same whatever queries they have.
                       A metric with a mean of its own (counts, ratios, geometric means) keeps it.
     rounding          decimals of the values of queries, as tools that print and read them again have it;
                       ``none`` rounds nothing.
