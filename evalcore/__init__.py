@@ -3,10 +3,13 @@
     segments.py      kernels over many short lists laid end to end
     rankings.py      JudgedRankings: all that a metric may see
     ordering.py      rank order from scores under a tie rule
+    entries.py       rows of a query that name documents, where metrics ask for them
     metrics/         the metrics, their names, METRICS
+    catalogue.py     statistics of a whole run, which are no means over queries
+    statuses.py      what is known of a system's answer to a query
     scoring.py       metrics under conventions, and sanity checks beside them
     conventions.py   the choices that change a number; presets.py: named sets of them
-    evaluation.py    values of plain Python data, which plain.py reads
+    evaluation.py    values of plain Python data, which plain.py and given.py read
     compat/          other tools' calls and names, with these values
     inference/       estimates and paired contrasts with bootstrap intervals
     verdict.py       what an interval says

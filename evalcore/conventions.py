@@ -104,6 +104,11 @@ class Conventions:
                 raise ConventionError(unknown(f"value of {field.name}", str(value), get_args(hints[field.name])))
 
     @property
+    def fill(self) -> float | None:
+        """What a value counts as that is undefined for want of a relevant document; None if it does not count."""
+        return {"zero": 0.0, "one": 1.0}.get(self.no_relevant)
+
+    @property
     def removes_documents(self) -> bool:
         """Whether documents leave a ranking after it is ordered, so that ranks shift."""
         return self.unjudged == "removed" or self.negative_grade == "removed"

@@ -14,16 +14,14 @@ import numpy as np
 from evalcore.arrays import BoolArray, FloatArray
 from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, MetricNameError
+from evalcore.given import by_text, few, numbers
 from evalcore.metrics.base import Metric, floor_of
 from evalcore.metrics.names import column_name, name, parse_list
-from evalcore.plain import Qrels, Ranked, Run, by_text, few, judged_of, judged_rankings, numbers
+from evalcore.plain import Qrels, Ranked, Run, judged_of, judged_rankings
 from evalcore.presets import preset as preset_of
 from evalcore.rankings import JudgedRankings
-from evalcore.scoring import Diagnostic, by_column, check_ties, needs_of, score, takes_one_grade
-
-OK, UNANSWERED, NO_RELEVANT, UNJUDGED = "ok", "unanswered", "no_relevant", "unjudged"
-RELEVANT_GRADE = 1.0
-"""From which grade a document is relevant for a status; metrics have their own."""
+from evalcore.scoring import Diagnostic, by_column, check, needs_of, score, takes_one_grade
+from evalcore.statuses import NO_RELEVANT, OK, RELEVANT_GRADE, UNANSWERED, UNJUDGED, left_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,9 +51,8 @@ class Evaluation:
     def counted(self, metric: Metric) -> FloatArray:
         """Values as they enter the mean: NaN where a query does not count.  (n_queries,)"""
         found = self.values(metric).copy()
-        fill = {"zero": 0.0, "one": 1.0}.get(self.conventions.no_relevant)
-        if metric.FACTS.needs_relevant and fill is not None:
-            found[np.isnan(found)] = fill
+        if metric.FACTS.needs_relevant and self.conventions.fill is not None:
+            found[np.isnan(found)] = self.conventions.fill
         found[~self._rows] = np.nan
         return found
 
@@ -89,8 +86,7 @@ class Evaluation:
 
     @property
     def _rows(self) -> BoolArray:
-        left_out = [UNJUDGED, *([UNANSWERED] if self.conventions.unanswered == "skip" else [])]
-        return ~np.isin(np.array(self.statuses, dtype=np.str_), left_out)
+        return ~np.isin(np.array(self.statuses, dtype=np.str_), left_out(self.conventions))
 
 
 def evaluate(
@@ -130,7 +126,7 @@ def evaluate(
     chosen = preset_of(preset)
     rules = conventions or chosen.conventions
     wanted = _metrics(metrics, short=chosen.short)
-    check_ties(wanted, rules)
+    check(wanted, rules, diagnostics)
     answers, judgments = by_text(run, "of the run"), by_text(qrels, "of the judgments")
     unlabelled = not judgments and not any(metric.FACTS.judgments for metric in wanted)
     if unlabelled:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
-from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from evalcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, Offsets
 from evalcore.conventions import TIES_BY_SCORE, Conventions
+from evalcore.entries import Rows, coded
 from evalcore.errors import DataError
+from evalcore.given import Place, few, finite, numbers, texts
 from evalcore.ordering import random_keys, rank_order, tie_runs
-from evalcore.rankings import Grades, JudgedRankings, Rows, coded
+from evalcore.rankings import Grades, JudgedRankings
 from evalcore.segments import index_in_segment, offsets_of, running_count, sort_segments
 
 Run: TypeAlias = Mapping[Any, Mapping[Any, float] | Sequence[tuple[Any, float]] | Sequence[Any]]
@@ -23,57 +24,6 @@ Qrels: TypeAlias = Mapping[Any, Mapping[Any, float] | Mapping[Any, Mapping[Any, 
 """query -> {document: grade}, or {document: {subtopic: grade}}, or the relevant documents alone."""
 Judged: TypeAlias = dict[str, dict[str, float]]
 """query -> document -> grade, of its subtopics the best."""
-Place: TypeAlias = Callable[[int], str]
-"""What says in words where the number at an index was given."""
-
-
-def by_text(mapping: Mapping[Any, Any], whose: str) -> dict[str, Any]:
-    """The same with texts for keys.  Raises DataError if one is no id, or two are one."""
-    if not isinstance(mapping, Mapping):
-        raise DataError(f"the queries {whose} are given as {type(mapping).__name__}; give a mapping from each query")
-    found = dict(zip(texts(list(mapping), f"query {whose}"), mapping.values(), strict=True))
-    if len(found) < len(mapping):
-        raise DataError(f"a query {whose} is given twice, as a number and as the text of it")
-    return found
-
-
-def texts(ids: list[Any], what: str) -> list[str]:
-    """Ids as texts.  Raises DataError for one that is neither a text nor a whole number."""
-    kinds = set(map(type, ids))
-    if kinds <= {str}:
-        return ids
-    for kind in kinds:
-        if issubclass(kind, bool) or not issubclass(kind, (str, Integral)):
-            first = next(each for each in ids if type(each) is kind)
-            raise DataError(f"{what} {first!r} is no id: ids are texts or whole numbers")
-    return [str(each) for each in ids]
-
-
-def numbers(given: list[Any], place: Place) -> FloatArray:
-    """(n,)  Raises DataError for what is no number, with its place."""
-    for kind in set(map(type, given)):
-        if not issubclass(kind, (Real, np.bool_)):
-            index = next(index for index, each in enumerate(given) if type(each) is kind)
-            raise DataError(f"{place(index)} is {given[index]!r}, which is no number")
-    return np.array(given, dtype=np.float64)
-
-
-def finite(found: FloatArray, place: Place, *, unless: str = "") -> FloatArray:
-    """The same.  Raises DataError for NaN and infinite numbers, with examples."""
-    bad = np.flatnonzero(~np.isfinite(found))
-    if len(bad):
-        examples = few([f"{place(index)} is {found[index]}" for index in bad[:4].tolist()])
-        raise DataError(f"{len(bad)} numbers are NaN or infinite{unless}: {examples}")
-    return found
-
-
-def few(examples: Sequence[str]) -> str:
-    """The first three.
-
-    >>> few(["a", "b", "c", "d"])
-    'a; b; c ...'
-    """
-    return "; ".join(examples[:3]) + (" ..." if len(examples) > 3 else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,22 +23,30 @@ SIDES: dict[str, tuple[str, ...]] = {
     "random": ("random",),
     "oracle": ("oracle",),
 }
-"""The columns of each diagnostic, after the name of the metric's column.
+"""The columns of each diagnostic, after the name of the metric's column."""
+MEANINGS: dict[str, str] = {
+    "ties": "the least and the greatest value over the orders of tied documents",
+    "unjudged": "the least and the greatest value over the grades that unjudged documents could have",
+    "random": "the mean over all orders of the returned documents",
+    "oracle": "the value of the best ranking of all judged documents",
+}
+"""What the columns of each diagnostic tell."""
 
-    ties       the least and greatest value over the orders of tied documents: worst or best grade first
-    unjudged   the least and greatest value over the grades that unjudged documents could have
-    random     the mean over all orders of the returned documents
-    oracle     the value of the best ranking of all judged documents
-"""
 
+def check(metrics: Sequence[Metric], conventions: Conventions, diagnostics: Sequence[Diagnostic] = ()) -> None:
+    """Whether all this can be had together.
 
-def check_ties(metrics: Sequence[Metric], conventions: Conventions, diagnostics: Sequence[Diagnostic] = ()) -> None:
-    """Raises ConventionError for a metric that has no value under the tie rule, and where a depth would cut ties."""
+    Raises ConventionError for a diagnostic that does not exist, for a metric that has no value under the tie rule,
+    and where a depth would cut ties that are to be looked at whole.
+    """
+    for diagnostic in diagnostics:
+        if diagnostic not in SIDES:
+            raise ConventionError(unknown("diagnostic", diagnostic, SIDES))
     ties = conventions.ties
     if conventions.depth != "auto" and (ties == "average" or "ties" in diagnostics):
         what = "ties: average" if ties == "average" else "the diagnostic of ties"
         raise ConventionError(f"{what} looks at all tied documents; use depth: auto with it")
-    without = [name(metric) for metric in metrics if not _has_value(metric, ties)]
+    without = [name(metric) for metric in metrics if not has_value(metric, ties)]
     if without:
         why = {
             "average": "no closed form of the mean over orders is known",
@@ -51,7 +59,8 @@ def check_ties(metrics: Sequence[Metric], conventions: Conventions, diagnostics:
         )
 
 
-def _has_value(metric: Metric, ties: str) -> bool:
+def has_value(metric: Metric, ties: str) -> bool:
+    """Whether the metric has a value under the tie rule."""
     if metric.FACTS.order_free:
         return True
     if ties == "average":
@@ -62,11 +71,10 @@ def _has_value(metric: Metric, ties: str) -> bool:
 
 
 def values(metric: Metric, rankings: JudgedRankings, conventions: Conventions) -> FloatArray:
-    """The metric under the conventions.  (n_rankings,), or (n_rankings, n_elements); NaN where undefined
+    """The metric under the tie rule.  (n_rankings,), or (n_rankings, n_elements); NaN where undefined
 
-    The rankings are those of `prepared`; nothing is rounded.
+    The rankings are those of `prepared`, and `check` has passed; nothing is rounded.
     """
-    check_ties([metric], conventions)
     if conventions.ties == "average" and isinstance(metric, HasExpectation):
         return metric.expected(rankings)
     return metric.per_query(rankings)
@@ -102,7 +110,10 @@ def score(
     metrics       by the name of their column: see `by_column`
     diagnostics   which columns of `SIDES` to add, for the metrics that can have them
     best_grade    the best grade that a document can have, for ``unjudged``
+
+    Raises ConventionError as `check` does.
     """
+    check(list(metrics.values()), conventions, diagnostics)
     ready = prepared(rankings, conventions)
     columns: dict[str, FloatArray] = {}
     for column, metric in metrics.items():
@@ -112,8 +123,6 @@ def score(
         if isinstance(metric, HasParts):
             columns[f"{column}_above"], columns[f"{column}_below"] = metric.parts(ready)
     for diagnostic in diagnostics:
-        if diagnostic not in SIDES:
-            raise ConventionError(unknown("diagnostic", diagnostic, SIDES))
         columns |= _diagnosed(diagnostic, metrics, rankings, conventions, best_grade)
     if conventions.rounding == "none":
         return columns
@@ -200,7 +209,6 @@ def _diagnosed(
     if not metrics:
         return {}
     sides: list[tuple[FloatArray, ...]] = []
-    by_order = replace(conventions, ties="doc_id_desc")
     if diagnostic == "unjudged":
         ready = prepared(rankings, conventions)
         sides = [metric.bounds(ready, best_grade=best_grade) for metric in metrics if isinstance(metric, HasBounds)]
@@ -210,14 +218,14 @@ def _diagnosed(
         tied = replace(kept, tie_runs=runs, _cache={})
         worst, best = (tied.reordered(order_by_grade(tied, best_first=best_first)) for best_first in (False, True))
         for metric in metrics:
-            ends = values(metric, worst, by_order), values(metric, best, by_order)
+            ends = metric.per_query(worst), metric.per_query(best)
             sides.append((np.fmin(*ends), np.fmax(*ends)))
     elif diagnostic == "random":
-        ready = replace(rankings.under(by_order), tie_runs=None, _cache={})
-        one_run = replace(ready, tie_runs=np.unique(ready.retrieved.offsets), _cache={})
+        kept = rankings.under(conventions)
+        one_run = replace(kept, tie_runs=np.unique(kept.retrieved.offsets), _cache={})
         sides = [(metric.expected(one_run),) for metric in metrics if isinstance(metric, HasExpectation)]
     else:
-        judged = rankings.under(by_order).judged
+        judged = rankings.under(conventions).judged
         best = JudgedRankings(retrieved=judged, judged=judged)
         sides = [(metric.per_query(best),) for metric in metrics]
     return {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 
-from evalcore.conventions import Conventions
 from evalcore.evaluation import evaluate
+from evalcore.presets import preset
 
-RULES = Conventions(ties="rank_column", duplicates="counted")
+PRESET = "spark_mllib"
+RULES = replace(preset(PRESET).conventions, unanswered="zero")
 """A row with an empty list counts as 0 in every mean."""
 
 
@@ -35,7 +37,7 @@ class RankingMetrics:
     def _mean(self, metric: str) -> float:
         if not self._run:
             return float("nan")
-        (mean,) = evaluate(self._run, self._relevant, metric, conventions=RULES).mean().values()
+        (mean,) = evaluate(self._run, self._relevant, metric, preset=PRESET, conventions=RULES).mean().values()
         return float(mean)
 
     @property
@@ -45,7 +47,7 @@ class RankingMetrics:
 
     def meanAveragePrecisionAt(self, k: int) -> float:
         """Over the first k ranks, of min(relevant, k) documents.  Raises MetricNameError unless k is 1 or more."""
-        return self._mean(f"AP(denominator=min(R,k))@{k}")
+        return self._mean(f"AP@{k}")
 
     def precisionAt(self, k: int) -> float:
         """Of k ranks, also where fewer are predicted.  Raises MetricNameError unless k is 1 or more."""
@@ -57,4 +59,4 @@ class RankingMetrics:
 
     def ndcgAt(self, k: int) -> float:
         """With binary gains.  Raises MetricNameError unless k is 1 or more."""
-        return self._mean(f"nDCG(gain=binary)@{k}")
+        return self._mean(f"nDCG@{k}")

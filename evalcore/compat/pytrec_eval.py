@@ -14,9 +14,9 @@ from evalcore.arrays import FloatArray
 from evalcore.conventions import GEOMETRIC_FLOOR
 from evalcore.errors import DataError, MetricNameError, unknown
 from evalcore.evaluation import evaluate
+from evalcore.given import by_text
 from evalcore.metrics.base import Metric
 from evalcore.metrics.names import parse
-from evalcore.plain import by_text
 from evalcore.presets import preset
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")

@@ -125,16 +125,7 @@ def infer(
         for candidate, baseline in [pair]
     ]
     drawn = replicates if RESAMPLING.intersection(methods) else 0
-    of_means = [
-        (place, (measures[candidate].column, measures[baseline].column))
-        for place, (candidate, baseline) in enumerate(contrasts)
-        if measures[candidate].kind == measures[baseline].kind == "mean"
-    ]
-    by_column, by_pair = replicate_means(sums, [pair for _, pair in of_means], replicates=drawn, seed=seed)
-    means = [_replicated(by_column, measure) for measure in measures]
-    deltas = [means[candidate] - means[baseline] for candidate, baseline in contrasts]
-    for (place, _), exact in zip(of_means, by_pair, strict=True):
-        deltas[place] = exact
+    means, deltas = _replicates(sums, measures, contrasts, replicates=drawn, seed=seed)
 
     def intervals(statistic: Statistic, replicated: FloatArray) -> dict[str, Interval]:
         counted = statistic.n > 0
@@ -182,6 +173,28 @@ def _delta(
     if measures[candidate].kind == measures[baseline].kind == "mean":
         return sums.mean_difference(measures[candidate].column, measures[baseline].column)
     return statistics[candidate].estimate - statistics[baseline].estimate
+
+
+def _replicates(
+    sums: UnitSums,
+    measures: Sequence[Measure],
+    contrasts: Sequence[tuple[int, int]],
+    *,
+    replicates: int,
+    seed: int,
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Each measure and each difference in every replicate; the differences of two means are taken between sums."""
+    of_means = [
+        (place, (measures[candidate].column, measures[baseline].column))
+        for place, (candidate, baseline) in enumerate(contrasts)
+        if measures[candidate].kind == measures[baseline].kind == "mean"
+    ]
+    by_column, by_pair = replicate_means(sums, [pair for _, pair in of_means], replicates=replicates, seed=seed)
+    found = [_replicated(by_column, measure) for measure in measures]
+    deltas = [found[candidate] - found[baseline] for candidate, baseline in contrasts]
+    for (place, _), exact in zip(of_means, by_pair, strict=True):
+        deltas[place] = exact
+    return found, deltas
 
 
 def _replicated(means: FloatArray, measure: Measure) -> FloatArray:

@@ -3,7 +3,8 @@
     name    = family [ "(" parameter { "," parameter } ")" ] [ "@" cutoff ]
     nDCG    nDCG@10    P(rel=2)@5    F(beta=2)@10    nDCG(gain={1:3.5,2:9},discount=ln)@20
 
-The canonical name leaves out parameters that have their default. trec_eval's names are read too.
+The canonical name leaves out parameters that have their default. Other tools' names, those of
+`evalcore.metrics.spellings`, are read too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from evalcore.metrics.gain import IDEALS
 from evalcore.metrics.gains import Gain
 from evalcore.metrics.numbers import number, plain
 from evalcore.metrics.registry import METRICS
+from evalcore.metrics.spellings import ALIASES, KEYS, SPELLINGS, expand_trec
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,110 +63,6 @@ PARAMETERS = {
     "variant": Parameter("variant", choice("b", "a")),
 }
 
-ALIASES = {
-    "Hits": "NumRelRet",
-    "HR": "Success",
-    "Hit": "Success",
-    "HitRate": "Success",
-    "MAP": "AP",
-    "MRR": "RR",
-    "NDCG": "nDCG",
-    "Precision": "P",
-    "RPrec": "Rprec",
-    "Recall": "R",
-    "precision": "P",
-    "recall": "R",
-    "SetF": "F",
-    "SetP": "P",
-    "SetR": "R",
-    "SetRelP": "RelativeP",
-    # trec_eval's names
-    "11pt_avg": "11ptAP",
-    "bpref": "Bpref",
-    "gm_bpref": "GMBpref",
-    "map_avgjg": "GroupMean",
-    "num_nonrel_judged_ret": "NumNonRelJudgedRet",
-    "prefs_avgjg": "Prefs(per=group)",
-    "prefs_avgjg_Rnonrel": "PrefsRnonrel",
-    "prefs_avgjg_Rnonrel_ret": "PrefsRnonrel(pairs=retrieved)",
-    "prefs_avgjg_imp": "Prefs(per=group,pairs=implied)",
-    "prefs_avgjg_ret": "Prefs(per=group,pairs=retrieved)",
-    "prefs_num_prefs_ful": "NumPrefsMet",
-    "prefs_num_prefs_ful_ret": "NumPrefsMet(pairs=retrieved)",
-    "prefs_num_prefs_poss": "NumPrefs",
-    "prefs_pair": "Prefs(per=pair)",
-    "prefs_pair_imp": "Prefs(per=pair,pairs=implied)",
-    "prefs_pair_ret": "Prefs(per=pair,pairs=retrieved)",
-    "prefs_simp": "Prefs",
-    "prefs_simp_imp": "Prefs(pairs=implied)",
-    "prefs_simp_ret": "Prefs(pairs=retrieved)",
-    "gm_map": "GMAP",
-    "iprec_at_recall": "IPrecCurve",
-    "map": "AP",
-    "dcg": "DCG",
-    "ideal_dcg": "IDCG",
-    "ndcg": "nDCG",
-    "ndcg_p": "nDCG(discount=jk2)",
-    "ndcg_rel": "nDCG_rel",
-    "num_rel": "NumRel",
-    "num_rel_ret": "NumRelRet",
-    "num_ret": "NumRet",
-    "num_q": "NumQ",
-    "recip_rank": "RR",
-    "set_F": "F",
-    "set_P": "P",
-    "set_map": "SetAP",
-    "set_recall": "R",
-    "set_relative_P": "RelativeP",
-    "utility": "Utility",
-    # ranx's names
-    "dcg_burges": "DCG(gain=exp2)",
-    "f1": "F",
-    "hit_rate": "Success",
-    "hits": "NumRelRet",
-    "mrr": "RR",
-    "ndcg_burges": "nDCG(gain=exp2)",
-    "r_precision": "Rprec",
-    # ndeval's and ir_measures' names
-    "AP_IA": "MAP_IA",
-    "alpha_ndcg": "alpha_nDCG",
-    "SRecall": "StRecall",
-    "strec": "StRecall",
-    # the name of its mean
-    "ZeroResultRate": "ZeroResult",
-    # names of scipy, scikit-learn, torchmetrics and rax
-    "AUROC": "AUC",
-    "BrierScore": "Brier",
-    "OPA": "PairwiseAccuracy",
-    "brier_score_loss": "Brier",
-    "kendalltau": "KendallTau",
-    "log_loss": "LogLoss",
-    "roc_auc": "AUC",
-    "spearmanr": "Spearman",
-    "weightedtau": "WeightedTau",
-}
-TREC_CUT = {
-    "P": "P",
-    "map_cut": "AP",
-    "ndcg_cut": "nDCG",
-    "recall": "R",
-    "relative_P": "RelativeP",
-    "success": "Success",
-}
-TREC_NUMBER = {
-    "P_avgjg": "GroupMean(of=P@{})",
-    "Rprec_mult": "Rprec(mult={})",
-    "Rprec_mult_avgjg": "GroupMean(of=Rprec(mult={}))",
-    "iprec_at_recall": "IPrec@{}",
-}
-
-
-TREC_GAINS = ("G", "Rndcg", "dcg", "ideal_dcg", "ndcg", "ndcg_p", "ndcg_rel")
-SPELLINGS = {"dcg=log2": "discount=log2", "dcg=exp-log2": "gain=exp2"}
-"""Parameters with their values, as ir_measures writes them."""
-KEYS = {"gains": "gain", "max_rel": "max"}
-"""Names of parameters in ir_measures."""
-
 
 def _split(text: str) -> list[str]:
     """At commas outside brackets."""
@@ -188,17 +86,6 @@ def _parameters(metric: type[Metric]) -> dict[str, Parameter]:
     return named | own
 
 
-def _expand_trec(text: str) -> str:
-    gains = re.fullmatch(rf"({'|'.join(TREC_GAINS)})[_.](-?[0-9]+=.*)", text)
-    if gains:
-        return f"{gains[1]}(gain={{{gains[2].replace('=', ':')}}})"
-    form = re.fullmatch(r"([A-Za-z_]+?)[_.]([0-9]*\.?[0-9]+)", text)
-    measure, value = form.groups() if form else (text, "")
-    if measure in TREC_CUT and value.isdigit():
-        return f"{TREC_CUT[measure]}@{value}"
-    return TREC_NUMBER[measure].format(plain(float(value))) if measure in TREC_NUMBER and value else text
-
-
 def _at(metric: type[Metric]) -> str | None:
     """The field that the number behind @ sets, if there is one."""
     field = getattr(metric, "AT", "cutoff")
@@ -218,7 +105,7 @@ def parse(text: str, *, short: Mapping[str, Mapping[str, str]] | None = None) ->
     >>> name(parse("nDCG@10")), name(parse("recall_100")), name(parse("P(rel=1)@5"))
     ('nDCG@10', 'R@100', 'P@5')
     """
-    form = NAME.fullmatch(_expand_trec(text.strip()))
+    form = NAME.fullmatch(expand_trec(text.strip()))
     if form is None:
         raise MetricNameError(f'"{text}" is not a metric name; write it like nDCG@10 or P(rel=2)@5')
     family, inside, cutoff = form.groups()
@@ -327,23 +214,23 @@ def column_name(metric: Metric) -> str:
     return f"m_{spelled}" if spelled[0].isdigit() else spelled
 
 
-def register(name: str, metric: type[Metric]) -> None:
-    """Make a metric known by a name, for `parse` and all that follows from it.
+def register(family: str, metric: type[Metric]) -> None:
+    """Make a metric known by the name of its family, for `parse` and all that follows from it.
 
     The class is a frozen dataclass with FACTS and per_query, as every class of this package is, and every field
     has a default. A field called cutoff is set by @, the others in brackets: numbers, or words.
 
     Raises MetricNameError for a name that cannot be written or is taken, or a class that is no metric.
     """
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise MetricNameError(f'"{name}" cannot be the name of a metric; use letters, digits and _')
-    if METRICS.get(name, metric) is not metric or name in ALIASES or _expand_trec(name) != name:
-        raise MetricNameError(f'"{name}" is the name of another metric')
-    if other := [known for known, each in METRICS.items() if each is metric and known != name]:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", family):
+        raise MetricNameError(f'"{family}" cannot be the name of a metric; use letters, digits and _')
+    if METRICS.get(family, metric) is not metric or family in ALIASES or expand_trec(family) != family:
+        raise MetricNameError(f'"{family}" is the name of another metric')
+    if other := [known for known, each in METRICS.items() if each is metric and known != family]:
         raise MetricNameError(f'{metric.__name__} is known as "{other[0]}" already')
     frozen = dataclasses.is_dataclass(metric) and metric.__dataclass_params__.frozen
     if not (frozen and isinstance(getattr(metric, "FACTS", None), Facts) and callable(getattr(metric, "per_query", 0))):
         raise MetricNameError(f"{metric!r} is not a metric: a frozen dataclass with FACTS and per_query")
     if any(field.default is dataclasses.MISSING for field in dataclasses.fields(metric)):  # type: ignore[arg-type]
         raise MetricNameError(f"{metric.__name__} has a field without a default")
-    METRICS[name] = metric
+    METRICS[family] = metric

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalcore.arrays import BoolArray, FloatArray, IntArray
+from evalcore.entries import FURTHER_LIST
 from evalcore.errors import DataError
-from evalcore.rankings import FURTHER_LIST, JudgedRankings
+from evalcore.rankings import JudgedRankings
 from evalcore.segments import index_in_segment, offsets_of, running_count
 
 MOST_PAIRS = 2**22

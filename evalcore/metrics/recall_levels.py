@@ -11,7 +11,8 @@ from evalcore.arrays import FloatArray, IntArray
 from evalcore.errors import MetricNameError
 from evalcore.metrics.average_precision import precisions
 from evalcore.metrics.base import Facts, check_grade
-from evalcore.metrics.top_k import ALL_BUT_A_TENTH, check_choice
+from evalcore.metrics.relative_precision import ALL_BUT_A_TENTH
+from evalcore.metrics.top_k import check_choice
 from evalcore.rankings import JudgedRankings
 
 LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from evalcore.metrics.agreement import RBO, KendallTau, RefKendallTau, RefSpearman, Spearman, TauAP, WeightedTau
+from evalcore.metrics.agreement import KendallTau, Spearman, TauAP, WeightedTau
 from evalcore.metrics.average_precision import AP, GAP, GMAP
 from evalcore.metrics.base import Metric
+from evalcore.metrics.calibration import ECE, MCE, Reliability
 from evalcore.metrics.cascade import ERR, NERR
 from evalcore.metrics.clicks import IPS, SNIPS, ClickWeights
 from evalcore.metrics.counts import Judged, NumNonRelJudgedRet, NumRel, NumRelRet, NumRet, Unjudged
-from evalcore.metrics.diversity import NNRBP, NRBP, PIA, AlphaDCG, AlphaNDCG, ErrIA, MapIA, NErrIA, StRecall
+from evalcore.metrics.diversity import PIA, MapIA, StRecall
 from evalcore.metrics.first_hit import RR
 from evalcore.metrics.gain import CG, DCG, IDCG, NDCG
 from evalcore.metrics.gain_averaged import RNDCG, NDCGRel
@@ -16,16 +17,19 @@ from evalcore.metrics.gain_blended import BinG, G, Q
 from evalcore.metrics.groups import GroupMean
 from evalcore.metrics.incomplete import Bpref, GMBpref, InfAP
 from evalcore.metrics.lists import NumQ, ZeroResult
+from evalcore.metrics.novelty import NNRBP, NRBP, AlphaDCG, AlphaNDCG, ErrIA, NErrIA
 from evalcore.metrics.overlap import Jaccard, Overlap
 from evalcore.metrics.pairwise import AUC, Accuracy, PairwiseAccuracy, PairwiseLogLoss
 from evalcore.metrics.preferences import NumPrefs, NumPrefsMet, Prefs, PrefsRnonrel
-from evalcore.metrics.probabilities import ECE, MCE, PCOC, Brier, LogLoss, Reliability
+from evalcore.metrics.probabilities import PCOC, Brier, LogLoss
 from evalcore.metrics.rank_biased import INST, RBP, RBPResidual
 from evalcore.metrics.recall_levels import ElevenPointAP, IPrec, IPrecCurve
+from evalcore.metrics.reference_agreement import RBO, RefKendallTau, RefSpearman
+from evalcore.metrics.relative_precision import RelativeP, Rprec
 from evalcore.metrics.scaled_gain import BPM, SDCG
 from evalcore.metrics.sets import SetAP, Utility
 from evalcore.metrics.surrogates import LambdaLoss, ListNetLoss, RankNetLoss
-from evalcore.metrics.top_k import F, P, R, RelativeP, Rprec, Success
+from evalcore.metrics.top_k import F, P, R, Success
 
 METRICS: dict[str, type[Metric]] = {
     "P": P,
