@@ -24,7 +24,7 @@ lint: setup ## Check style, types and shell scripts; changes nothing
 	.venv/bin/shellcheck .ci/run deploy/spark-submit/*.sh
 
 docs: setup ## Write docs/metrics.md anew
-	.venv/bin/python -m jobs.catalogue > docs/metrics.md
+	.venv/bin/python -m jobs.pages > docs/metrics.md
 
 bench: setup ## Measure speed
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
@@ -32,7 +32,7 @@ bench: setup ## Measure speed
 
 parity: setup ## Compare with six other tools on real data and write docs/parity.md (8 minutes; needs ../shared/data)
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
-	.venv/bin/python benchmarks/parity.py
+	.venv/bin/python -m benchmarks.parity
 
 package: setup ## Build what a cluster needs into out/package
 	deploy/spark-submit/package.sh $(ARGS)
