@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
-from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
+from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 
 N_SCORES = "n_scores"
 """Rows of SCORES; counted in the stage that writes them, so that it must equal the rows found there."""

@@ -123,8 +123,8 @@ def score(
             "output.force": force or None,
         }
     )
-    pipeline = _pipeline()
-    pipeline.check_score(config)
+    checks, pipeline = _jobs()
+    checks.check_score(config)
     progress = Progress(quiet=common.quiet)
     manifest = pipeline.score(_session(config, progress), config, progress)
     if common.json:
@@ -158,8 +158,8 @@ def aggregate(
         Name of this aggregation; default: the unit.
     """
     config = common.load({"aggregate.unit": unit, "aggregate.baseline": baseline, "aggregate.name": name})
-    pipeline = _pipeline()
-    pipeline.check_aggregate(directory, config)
+    checks, pipeline = _jobs()
+    checks.check_aggregate(directory, config)
     progress = Progress(quiet=common.quiet)
     found = pipeline.aggregate(_session(config, progress), directory, config, progress)
     _show_aggregate(found, common)
@@ -212,12 +212,12 @@ def demo(*, output: str | None = None, common: Common = COMMON) -> int:
     from jobs import demo as made
 
     root = Path(output or "out/demo")
-    pipeline = _pipeline()
+    checks, pipeline = _jobs()
     progress = Progress(quiet=common.quiet)
     config = common.load(made.paths(root), defaults=made.SETTINGS)
     with progress.stage(f"generating a log of {config.demo.queries:,} queries in {root}"):
         made.generate(root, config.demo)
-    pipeline.check_score(config)
+    checks.check_score(config)
     spark = _session(config, progress)
     pipeline.score(spark, config, progress)
     found = pipeline.aggregate(spark, made.evaluation(root), config, progress)
@@ -235,15 +235,15 @@ def _show_aggregate(found: tuple[dict[str, Any], Any, Any], common: Common) -> N
         console.show_aggregate(described, estimates, contrasts)
 
 
-def _pipeline() -> Any:  # noqa: ANN401 (a module)
-    """jobs.pipeline, which needs the extra `spark`."""
+def _jobs() -> tuple[Any, Any]:
+    """jobs.checks and jobs.pipeline, which need the extra `spark`."""
     try:
-        from jobs import pipeline
+        from jobs import checks, pipeline
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] in ("jobs", "evalcore"):
             raise
         raise UsageError(f"this command needs {missing.name}; install it with: pip install 'evaljob[spark]'") from None
-    return pipeline
+    return checks, pipeline
 
 
 def _session(config: Config, progress: Progress) -> SparkSession:

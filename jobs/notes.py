@@ -10,7 +10,7 @@ import numpy as np
 
 from evalcore import Metric, name
 from evalcore.metrics import P, Reliability
-from evalcore.metrics.probabilities import expected_calibration_error, maximum_calibration_error
+from evalcore.metrics.calibration import expected_calibration_error, maximum_calibration_error
 
 SAMPLED = "doi:10.1145/3394486.3403226"
 

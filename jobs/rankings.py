@@ -10,7 +10,8 @@ from pyspark.sql.types import NullType
 
 from evalcore import Conventions
 from evalcore.conventions import TIES_BY_SCORE
-from jobs.tables import EXTRAS, NO_RELEVANT, OK, RANKING_COLUMNS, RELEVANT_GRADE, UNANSWERED, UNJUDGED
+from evalcore.statuses import NO_RELEVANT, OK, RELEVANT_GRADE, UNANSWERED, UNJUDGED
+from jobs.tables import EXTRAS, RANKING_COLUMNS
 
 BY_SUBTOPIC = frozenset({"subtopics", "preferences"})
 """Needs for which a document may have several judgments, one for each subtopic or group."""

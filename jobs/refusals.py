@@ -13,8 +13,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
+from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 from jobs.errors import DataRefused, address, number_of
-from jobs.tables import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 
 Flaws = Callable[[], list[str]]
 """Finds places and contents of the first rows that cannot be read."""
@@ -95,24 +95,8 @@ def of_qrels(
         )
 
 
-def of_runs(
-    counts: Mapping[str, int],
-    runs: DataFrame,
-    qrels: DataFrame,
-    scores: DataFrame,
-    conventions: Conventions,
-    *,
-    by_subtopic: bool,
-    of_one_grade: Sequence[str],
-    asked_for_all: bool,
-    flaws: Flaws,
-) -> None:
-    """Raises DataRefused for what the scoring pass counted and the conventions do not allow.
-
-    by_subtopic     whether a document may have a judgment for each subtopic
-    of_one_grade    the metrics that take one grade for each document
-    asked_for_all   whether the universe is all judged queries, and not a list of queries
-    """
+def of_runs(counts: Mapping[str, int], runs: DataFrame, conventions: Conventions, *, flaws: Flaws) -> None:
+    """Raises DataRefused for rows of RUNS that the scoring pass counted and the conventions do not allow."""
     document = {"system": "system", "query": "query_id", "document": "doc_id"}
     if n_rows := counts["n_unusable_run_rows"]:
         raise DataRefused(
@@ -132,6 +116,16 @@ def of_runs(
             f"{_examples(repeated, **document)}; mend the runs, or keep one of each with "
             "--set score.conventions.duplicates=first (or best_score, last)"
         )
+
+
+def of_judgments(
+    counts: Mapping[str, int], qrels: DataFrame, *, by_subtopic: bool, of_one_grade: Sequence[str]
+) -> None:
+    """Raises DataRefused for several judgments of one document.
+
+    by_subtopic     whether a document may have a judgment for each subtopic
+    of_one_grade    the metrics that take one grade for each document
+    """
     if of_one_grade and (n_documents := counts["n_subtopics"]):
         several = F.sort_array(F.collect_set(F.coalesce("subtopic", F.lit("")))).alias("subtopics")
         judged = qrels.groupBy("query_id", "doc_id").agg(several).where(F.size("subtopics") > 1)
@@ -152,6 +146,21 @@ def of_runs(
             f"--qrels: {number_of(n_documents, 'document')} judged more than once with different {what}: "
             f"{_examples(judged, query='query_id', document='doc_id', **{what: what})}; keep one judgment of each"
         )
+
+
+def of_universe(
+    counts: Mapping[str, int],
+    runs: DataFrame,
+    qrels: DataFrame,
+    scores: DataFrame,
+    conventions: Conventions,
+    *,
+    asked_for_all: bool,
+) -> None:
+    """Raises DataRefused where runs, judgments and QUERIES speak of other queries than the conventions allow.
+
+    asked_for_all   whether the universe is all judged queries, and not a list of queries
+    """
     if counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"] == 0 and counts["n_qrel_rows"]:
         raise DataRefused(
             f"runs and judgments have no query in common: the runs have {_first_ids(runs)}, the judgments "

@@ -24,24 +24,25 @@ class Spread(TypedDict):
     novelty: float
 
 
-def spread(rankings: DataFrame, *, cutoff: int, n_catalogue: int | None = None) -> list[Spread]:
+def spread(rankings: DataFrame, *, cutoff: int, n_rankings: int) -> list[Spread]:
     """RANKINGS with `doc_ids` -> one Spread for each system that returned something, in order of names.
 
-    n_catalogue   documents of the catalogue; None takes those that any system shows
+    n_rankings   how many there are, none of them empty
 
-    How well known a document is, for novelty, is the share of all rankings that show it. Moves every shown
-    document once, and brings how many documents were shown how often to the driver. Runs one job.
+    The catalogue is all documents that some system shows. How well known one of them is, for novelty, is the share
+    of all rankings that show it. Moves every shown document twice, and brings to the driver how many documents
+    were shown how often. Runs one job.
     """
-    shown = rankings.where(F.size("doc_ids") > 0).select("system", F.slice("doc_ids", 1, cutoff).alias("doc_ids"))
-    n_rankings = shown.count()
-    counts = shown.select("system", F.explode("doc_ids").alias("doc_id")).groupBy("system", "doc_id").count()
-    known = counts.groupBy("doc_id").agg(F.sum("count").alias("known"))
-    histogram = counts.join(known, on="doc_id").groupBy("system", "count", "known").agg(F.count("*").alias("n"))
-    rows = histogram.collect()
+    shown = rankings.select("system", F.explode(F.slice("doc_ids", 1, cutoff)).alias("doc_id"))
+    counts = shown.groupBy("system", "doc_id").count()
+    known = counts.groupBy("doc_id").agg(F.sum("count").alias("known"), F.count("*").alias("n_systems"))
+    histogram = counts.join(known, on="doc_id").groupBy("system", "count", "known", "n_systems").agg(F.count("*"))
     documents: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    for row in rows:
-        documents[row.system].append((row["count"], row["known"], row["n"]))
-    size = n_catalogue or known.count()
+    shown_by: defaultdict[int, int] = defaultdict(int)
+    for system, count, by_all, n_systems, n in histogram.collect():
+        documents[system].append((count, by_all, n))
+        shown_by[n_systems] += n
+    size = sum(n // n_systems for n_systems, n in shown_by.items())  # each document once, and not for each system
     found: list[Spread] = []
     for system in sorted(documents):
         times, shown_by_all, n = np.array(sorted(documents[system]), dtype=np.int64).T

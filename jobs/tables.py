@@ -46,14 +46,6 @@ RESERVED = {
 }
 """What no column of QUERIES can be called: names of SCORES, and names in use on the way to sums."""
 
-OK = "ok"
-UNANSWERED = "unanswered"  # judged, but the system returned nothing
-NO_RELEVANT = "no_relevant"  # judged, but nothing with a grade of at least 1
-UNJUDGED = "unjudged"  # no judgment at all: every metric is null
-
-RELEVANT_GRADE = 1.0
-"""What the status counts as relevant; a metric's own bar is its parameter `rel`."""
-
 ALL = "all"
 """The segment that holds every query."""
 

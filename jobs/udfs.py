@@ -20,7 +20,7 @@ from pyspark.sql import types as T
 
 from evalcore import Conventions, Grades, JudgedRankings, Metric
 from evalcore.arrays import FloatArray, IntArray, Offsets
-from evalcore.rankings import Entries, group_codes
+from evalcore.entries import Entries, group_codes
 from evalcore.scoring import Diagnostic, by_column, columns_of, needs_of, score
 from evalcore.segments import offsets_of
 from jobs.tables import EXTRAS

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
 from evalcore.inference import LIMB_BITS
+from evalcore.statuses import left_out
 from jobs.measures import WEIGHT, Measure
-from jobs.tables import ALL, UNANSWERED, UNIT_SUMS, UNJUDGED
+from jobs.tables import ALL, UNIT_SUMS
 
 MOST_UNITS = 32_768
 """Above this many units, units share buckets, and a bucket is the unit."""
@@ -27,35 +29,25 @@ def counted(scores: DataFrame, *, measures: Sequence[Measure], conventions: Conv
     A value stays null where its query does not count for that metric; `<column>_undefined` remembers
     what was null before. Moves nothing.
     """
-    rows = scores.where(F.col("status") != UNJUDGED)
-    if conventions.unanswered == "skip":
-        rows = rows.where(F.col("status") != UNANSWERED)
-    fill = {"zero": 0.0, "one": 1.0}.get(conventions.no_relevant)
+    rows = scores.where(~F.col("status").isin(*left_out(conventions)))
     columns = {}
     for measure in measures:
         (column, value), *parts = measure.values.items()
         columns[f"{column}_undefined"] = value.isNull()
-        filled = measure.metric.FACTS.needs_relevant and fill is not None and not parts
-        columns[column] = F.coalesce(value, F.lit(fill)) if filled else value
+        filled = measure.metric.FACTS.needs_relevant and conventions.fill is not None and not parts
+        columns[column] = F.coalesce(value, F.lit(conventions.fill)) if filled else value
         columns |= dict(parts)
     return rows.withColumns(columns)
 
 
 def undefined(measures: Sequence[Measure]) -> Column:
     """Whether a row of counted SCORES lacks a value for want of a relevant document."""
-    lacks = F.lit(False)
-    for measure in measures:
-        if measure.metric.FACTS.needs_relevant:
-            lacks = lacks | F.col(f"{measure.column}_undefined")
-    return lacks
+    return _lacks(measure for measure in measures if measure.metric.FACTS.needs_relevant)
 
 
-def _undefined_by_system(measures: Sequence[Measure]) -> Column:
-    lacks = F.lit(False)
-    for measure in measures:
-        if measure.metric.FACTS.undefined_by_system:
-            lacks = lacks | F.col(f"{measure.column}_undefined")
-    return lacks
+def _lacks(measures: Iterable[Measure]) -> Column:
+    """Whether one of the measures had no value before conventions gave it one."""
+    return reduce(Column.__or__, (F.col(f"{measure.column}_undefined") for measure in measures), F.lit(False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +83,7 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure]) -> Facts:
     """Runs one job over counted SCORES; a value within [-1, 1] by definition is not looked at."""
     columns = {column: added for measure in measures for column, added in measure.sums.items()}
     unbounded = {column for measure in measures if not measure.bounded for column in measure.sums}
+    by_system = [measure for measure in measures if measure.metric.FACTS.undefined_by_system]
     weight = F.col(WEIGHT).cast("double") if any(each.statistic == "weighted" for each in measures) else F.lit(1.0)
     row = (
         _weighed(counted, measures, unit, given=False)
@@ -98,7 +91,7 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure]) -> Facts:
             F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
             F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
             F.count_if(undefined(measures)).alias("n_undefined"),
-            F.count_if(_undefined_by_system(measures)).alias("n_by_system"),
+            F.count_if(_lacks(by_system)).alias("n_by_system"),
             F.count_if(~F.coalesce((weight >= 0) & (weight < float("inf")), F.lit(False))).alias("n_bad_weights"),
             *(F.max(F.abs(columns[column])).alias(f"largest_{column}") for column in unbounded),
         )

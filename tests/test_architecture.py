@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-STAGES = {f"jobs.{name}" for name in ("audit", "rankings", "score", "spread", "unit_sums", "pairs", "aggregate")}
+STAGES = {
+    f"jobs.{name}" for name in ("audit", "rankings", "score", "spread", "summary", "unit_sums", "pairs", "aggregate")
+}
 PARTS = STAGES | {"jobs.readers", "jobs.sinks"}
 ENTRANCES = {"jobs.cli", "jobs.api", "jobs.__main__"}
 TO_COME = {"jobs.api", "jobs.sinks"}

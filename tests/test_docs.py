@@ -14,7 +14,7 @@ import pytest
 
 from evalcore import METRICS, PRESETS, Conventions, JudgedRankings, name, parse, parse_list
 from evalcore.scoring import SIDES
-from jobs import catalogue, cli
+from jobs import catalogue, cli, pages
 from jobs.config_file import load
 from tests.support.evaluations import aggregate, score, write_trec
 
@@ -60,12 +60,12 @@ def my_package(tmp_path, monkeypatch) -> Iterator[Path]:
 
 
 def test_the_page_of_metrics_is_what_the_catalogue_writes():
-    assert PAGES["metrics.md"] == catalogue.markdown(), "write it anew: make docs"
+    assert PAGES["metrics.md"] == pages.markdown(), "write it anew: make docs"
 
 
 def test_every_metric_and_preset_is_listed_once_on_a_line_of_its_own():
     families = [family for of_module in catalogue.by_family().values() for family in of_module]
-    rows = [line.split()[0] for line in catalogue.listing(None) if line.startswith("  ")]
+    rows = [line.split()[0] for line in pages.listing(None) if line.startswith("  ")]
     assert rows == [*map(catalogue.signature, families), *PRESETS]
     assert sorted(families) == sorted(METRICS)
 
@@ -73,12 +73,12 @@ def test_every_metric_and_preset_is_listed_once_on_a_line_of_its_own():
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_the_list_fits_the_terminal_unless_a_name_does_not(width):
     longest = max(len(catalogue.signature(family)) for family in METRICS) + 2
-    assert max(map(len, catalogue.listing(width))) <= max(width, 2 * catalogue.COLUMN, longest)
+    assert max(map(len, pages.listing(width))) <= max(width, 2 * pages.COLUMN, longest)
 
 
 @pytest.mark.parametrize("family", METRICS)
 def test_all_of_a_metric_is_explained(family):
-    told = "\n".join(catalogue.explained(family, 80))
+    told = "\n".join(pages.explained(family, 80))
     assert told.startswith(catalogue.signature(family) + "\n")
     assert {"range", "direction", "reads", "ties", "undefined", "parameters"} <= catalogue.facts(family).keys()
     assert ">>>" not in told

@@ -6,10 +6,12 @@ from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
 from evalcore import Conventions
 from evalcore.scoring import SIDES
 from jobs import console
+from jobs.console import aggregates, scores, terminal
 from jobs.tables import CONTRASTS, ESTIMATES
 
 COUNTS = {
@@ -106,7 +108,7 @@ def test_any_other_mean_is_in_the_titles(capsys, mean):
     lines = aggregated(
         capsys, [estimate("AP", "a", 0.2, statistic=mean)], [contrast("AP", 0.1, statistic=mean)], mean=mean
     )
-    words = console.MEANS[mean]
+    words = aggregates.MEANS[mean]
     assert lines[0] == f"Estimates, {words}, 95 % t intervals, unit query_id (50)"
     assert f"Contrasts, candidate - a, {words}, 95 % t intervals, unit query_id (50)" in lines
     assert "statistic" not in lines[1]
@@ -190,8 +192,8 @@ def test_contrasts_of_vectors_are_told_to_be_in_the_files(capsys):
 
 
 def test_long_vectors_fold_on_a_narrow_terminal(capsys, monkeypatch):
-    narrow = console.Console(highlight=False, markup=False, emoji=False, width=50)
-    monkeypatch.setattr(console, "_console", lambda: narrow)
+    narrow = Console(highlight=False, markup=False, emoji=False, width=50)
+    monkeypatch.setattr(aggregates, "terminal", lambda: narrow)
     lines = aggregated(capsys, curve("a", *(1 / (i + 3) for i in range(9))))
     assert max(len(line) for line in lines[:4]) <= 50
     shown = " ".join(lines).split("a       ", 1)[1].split()
@@ -202,11 +204,11 @@ def test_long_vectors_fold_on_a_narrow_terminal(capsys, monkeypatch):
 
 
 def test_long_tables_are_cut_those_of_contrasts_too(capsys):
-    n = console.MOST_ROWS + 5
+    n = terminal.MOST_ROWS + 5
     estimates = [estimate("AP", f"s{i}", 0.5) for i in range(n + 2)]
     contrasts = [contrast("AP", 0.1, candidate=f"s{i}") for i in range(n)]
     lines = aggregated(capsys, estimates, contrasts)
-    assert sum(line.startswith("AP ") for line in lines) == 2 * console.MOST_ROWS
+    assert sum(line.startswith("AP ") for line in lines) == 2 * terminal.MOST_ROWS
     assert [line for line in lines if line.startswith("…")] == [
         f"… and {more} more rows in the files" for more in (7, 5)
     ]
@@ -261,9 +263,9 @@ def test_what_was_noticed_says_how_it_was_treated(capsys, conventions, counts, t
     assert told in [line.strip() for line in scored(capsys, conventions=conventions, **counts)]
 
 
-@pytest.mark.parametrize("convention", console.TREATED)
+@pytest.mark.parametrize("convention", scores.TREATED)
 def test_every_value_of_a_convention_that_is_told_has_its_words(convention):
-    assert set(console.TREATED[convention]) == set(get_args(get_type_hints(Conventions)[convention]))
+    assert set(scores.TREATED[convention]) == set(get_args(get_type_hints(Conventions)[convention]))
 
 
 def test_a_weight_is_never_offered_as_a_unit(capsys):
@@ -310,4 +312,4 @@ def test_where_no_metric_has_the_checks_asked_for_it_is_told(capsys):
 
 
 def test_every_side_of_every_diagnostic_has_a_column():
-    assert {side for sides in SIDES.values() for side in sides} <= set(console.CHECKS)
+    assert {side for sides in SIDES.values() for side in sides} <= set(scores.CHECKS)

@@ -1,0 +1,11 @@
+"""Results as a person reads them on a terminal.
+
+terminal.py   the terminal, tables, numbers     scores.py   after `evaljob score`
+others.py     metrics, the machine, the demo    aggregates.py   after `evaljob aggregate`
+"""
+
+from jobs.console.aggregates import show_aggregate
+from jobs.console.others import show_demo, show_findings, show_metrics
+from jobs.console.scores import show_score
+
+__all__ = ["show_aggregate", "show_demo", "show_findings", "show_metrics", "show_score"]
