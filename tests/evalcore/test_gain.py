@@ -4,7 +4,6 @@ import csv
 import itertools
 import json
 import math
-from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -13,86 +12,15 @@ from hypothesis import given
 
 from evalcore.conventions import Conventions
 from evalcore.errors import DataError, MetricNameError
-from evalcore.metrics import AP, CG, DCG, NDCG, RNDCG, SDCG, Discount, Gain, Q, name, parse, parse_list
+from evalcore.metrics import AP, CG, DCG, NDCG, Discount, Gain, Q, name, parse, parse_list
 from evalcore.ordering import settled
 from evalcore.rankings import JudgedRankings
-from evalcore.segments import offsets_of
-from tests.support import reference
 from tests.support.data import DATA, needs_data
 from tests.support.strategies import Query, queries, random_batch, rankings_of, same_bits, seeded, value_of
 from tests.support.trec import judged_rankings, read_qrels, read_run
 
 TREC_EVAL = Conventions(score_precision="float32", unanswered="skip")
 FALLING = Gain.parse("{-1:0.5,1:4,2:0,3:1}")
-
-LINEAR_METRICS = [
-    CG(cutoff=2, gain=Gain.parse("signed")),
-    DCG(discount=Discount.parse("jk2")),
-    DCG(cutoff=3, gain=FALLING),
-    NDCG(),
-    NDCG(cutoff=1),
-    NDCG(cutoff=3, gain=Gain.parse("exp2"), discount=Discount.parse("zipf"), min_grade=1),
-    NDCG(cutoff=2, ideal="retrieved"),
-    RNDCG(),
-    RNDCG(gain=FALLING),
-    SDCG(cutoff=3, max_grade=2),
-    SDCG(),
-]
-
-
-def with_ties(batch: list[Query], lengths: list[list[int]]) -> JudgedRankings:
-    """The queries, and runs of these lengths of tied documents."""
-    runs = offsets_of([length for of_query in lengths for length in of_query])
-    return replace(rankings_of(batch), tie_runs=runs, _cache={})
-
-
-@st.composite
-def tied_queries(draw) -> tuple[Query, list[int]]:
-    query = draw(queries())
-    query = Query(query.retrieved[:6], query.judged)
-    ends = sorted({*draw(st.lists(st.integers(1, 6))), len(query.retrieved)} - {0})
-    ends = [end for end in ends if end <= len(query.retrieved)]
-    return query, [stop - start for start, stop in itertools.pairwise([0, *ends])]
-
-
-def orders(query: Query, lengths: list[int]) -> list[list[float | None]]:
-    """The ranking in all orders of its tied documents."""
-    bounds = np.cumsum([0, *lengths]).tolist()
-    runs = [query.retrieved[start:stop] for start, stop in itertools.pairwise(bounds)]
-    return [
-        [grade for run in order for grade in run] for order in itertools.product(*map(itertools.permutations, runs))
-    ]
-
-
-@seeded(30)
-@given(tied=st.lists(tied_queries(), max_size=4))
-def test_the_value_of_ties_is_the_mean_over_all_orders(tied):
-    rankings = with_ties([query for query, _ in tied], [lengths for _, lengths in tied])
-    for metric in LINEAR_METRICS:
-        means = [
-            np.mean([reference.value(metric, order, query.judged) for order in orders(query, lengths)])
-            for query, lengths in tied
-        ]
-        assert metric.expected(rankings) == pytest.approx(means, abs=1e-12, rel=0, nan_ok=True), name(metric)
-
-
-@pytest.mark.parametrize("metric", LINEAR_METRICS, ids=name)
-def test_without_ties_it_is_the_value_of_the_order(metric):
-    batch = random_batch(200, depth=30, seed=1)
-    rankings = with_ties(batch, [[1] * len(query.retrieved) for query in batch])
-    if isinstance(metric, RNDCG):
-        assert metric.expected(rankings) == pytest.approx(metric.per_query(rankings), abs=1e-15, nan_ok=True)
-    else:
-        assert same_bits(metric.expected(rankings), metric.per_query(rankings))
-
-
-@pytest.mark.parametrize("metric", LINEAR_METRICS, ids=name)
-def test_the_value_of_ties_is_the_same_in_any_batch(metric):
-    batch = random_batch(60, depth=30, seed=2)
-    lengths = [[3] * (len(query.retrieved) // 3) + [1] * (len(query.retrieved) % 3) for query in batch]
-    together = metric.expected(with_ties(batch, lengths))
-    alone = [metric.expected(with_ties([query], [runs]))[0] for query, runs in zip(batch, lengths, strict=True)]
-    assert same_bits(together, alone)
 
 
 @pytest.mark.parametrize("metric", [DCG(), NDCG(cutoff=2), NDCG(discount=Discount.parse("jk2"))], ids=name)

@@ -22,7 +22,7 @@ from evalcore.errors import DataError, MetricNameError
 from evalcore.evaluation import Evaluation, evaluate
 from evalcore.metrics import AP, NDCG, RR, P, R, Success, column_name, name, parse
 from evalcore.metrics.base import HasElements, HasExpectation
-from evalcore.scoring import check_ties
+from evalcore.scoring import check
 from tests.support.examples import EXAMPLES
 from tests.support.strategies import same_bits, seeded
 
@@ -409,5 +409,5 @@ def test_numbers_of_any_type_are_the_same_numbers(run, judged, kind):
 def test_the_properties_above_are_of_most_metrics():
     assert len(METRICS) >= 20
     assert len({column_name(metric) for metric in METRICS}) == len(METRICS)
-    check_ties(AVERAGED, Conventions(ties="average"))
+    check(AVERAGED, Conventions(ties="average"))
     assert {AP, RR, NDCG, P, R} <= {type(metric) for metric in AVERAGED}

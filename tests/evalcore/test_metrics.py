@@ -15,6 +15,7 @@ from evalcore.metrics.gains import LINEAR
 from evalcore.scoring import prepared
 from tests.support import reference
 from tests.support.examples import EXAMPLES
+from tests.support.families.gain import gain_of
 from tests.support.strategies import Query, batches, queries, random_batch, rankings_of, same_bits, seeded, value_of
 
 EXAMPLES_WITH_A_CUTOFF = [metric for metric in EXAMPLES if metric.cutoff is not None]
@@ -43,8 +44,7 @@ every_family = pytest.mark.parametrize(
 def worth(metric, grade: float) -> float:
     """What a judged document adds in the eyes of the metric; above 0 is good to find."""
     if hasattr(metric, "gain"):
-        bar = getattr(metric, "min_grade", None)
-        return 0.0 if bar is not None and grade < bar else reference.gain_of(metric, grade)
+        return gain_of(metric, grade)
     return float(grade >= metric.min_grade) if hasattr(metric, "min_grade") else 1.0
 
 
@@ -137,17 +137,20 @@ def test_moving_a_better_document_up_never_makes_a_monotone_metric_worse(query, 
     rank = data.draw(st.integers(0, len(query.retrieved) - 2))
     above, below = query.retrieved[rank : rank + 2]
     for metric in MONOTONE:
-        if _stands_better(metric, below, above):
+        if _may_stand_above(metric, below, above):
             swapped = [*query.retrieved[:rank], below, above, *query.retrieved[rank + 2 :]]
             before, after = value_of(metric, query), value_of(metric, Query(swapped, query.judged))
             gained = after - before if metric.FACTS.higher_is_better is not False else before - after
             assert isnan(gained) or gained >= -1e-12, name(metric)
 
 
-def _stands_better(metric, grade, other):
-    """Whether a document of the one grade is better to find than one of the other; unjudged is worth nothing."""
+def _may_stand_above(metric, grade, other):
+    """Whether a document of the one grade is better to find than one of the other; unjudged is worth nothing.
+
+    Of two with the same gain either may stand above.
+    """
     if hasattr(metric, "gain"):
-        return reference.gain_of(metric, grade) > reference.gain_of(metric, other)
+        return gain_of(metric, grade) >= gain_of(metric, other)
     return (0.0 if grade is None else grade) > (0.0 if other is None else other)
 
 

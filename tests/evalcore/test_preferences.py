@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from evalcore.entries import FURTHER_LIST, Entries
 from evalcore.errors import DataError, MetricNameError
 from evalcore.metrics import (
     AP,
@@ -26,7 +27,7 @@ from evalcore.metrics import (
 from evalcore.metrics.preference_counts import PAIRS
 from evalcore.ordering import rank_order
 from evalcore.presets import preset
-from evalcore.rankings import FURTHER_LIST, Entries, Grades, JudgedRankings
+from evalcore.rankings import Grades, JudgedRankings
 from evalcore.segments import offsets_of
 from tests.support.data import DATA, needs_data
 from tests.support.families.preferences import counts, is_met, met_share, preferences_of

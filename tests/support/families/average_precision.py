@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 
 from evalcore.metrics import AP, GAP, GMAP, ElevenPointAP, Gain, IPrec
+from tests.support.families.gain import gains_of
+from tests.support.families.top_k import is_relevant, n_relevant
 
 NAN = float("nan")
 TENTHS = [tenth / 10 for tenth in range(11)]
 
 
 def _relevant_ranks(metric, retrieved) -> list[int]:
-    return [rank for rank, grade in enumerate(retrieved, 1) if grade is not None and grade >= metric.min_grade]
-
-
-def _n_relevant(metric, judged) -> int:
-    return len([grade for grade in judged if grade >= metric.min_grade])
+    return [rank for rank, grade in enumerate(retrieved, 1) if is_relevant(metric, grade)]
 
 
 def _average_precision(metric, retrieved, judged) -> float:
-    wanted = _n_relevant(metric, judged)
+    wanted = n_relevant(metric, judged)
     if wanted == 0:
         return NAN
     k = math.inf if metric.cutoff is None else metric.cutoff
@@ -35,32 +33,23 @@ def _raised(metric, retrieved, judged) -> float:
     return value if math.isnan(value) else max(value, metric.floor)
 
 
-def _gain(metric, grade) -> float:
-    if grade is None:
-        return 0.0
-    table = dict(metric.gain.table)
-    if grade in table:
-        return table[grade]
-    return {"exp2": 2.0 ** max(grade, 0) - 1, "binary": float(grade >= 1)}.get(metric.gain.name, max(grade, 0.0))
-
-
 def _graded_average_precision(metric, retrieved, judged) -> float:
     """The mean of the sums of precisions over all thresholds, each with the share of users who have it."""
-    gains = [_gain(metric, grade) for grade in retrieved]
-    levels = sorted({_gain(metric, grade) for grade in judged} - {0.0})
+    gains = gains_of(metric, retrieved)
+    levels = sorted(set(gains_of(metric, judged)) - {0.0})
     above = below = 0.0
     for lower, level in zip([0.0, *levels], levels, strict=False):
         share = level - lower
         ranks = [rank for rank, gain in enumerate(gains, 1) if gain >= level]
         counted = [(number, rank) for number, rank in enumerate(ranks, 1) if rank <= (metric.cutoff or math.inf)]
         above += share * sum(number / rank for number, rank in counted)
-        below += share * len([grade for grade in judged if _gain(metric, grade) >= level])
+        below += share * len([gain for gain in gains_of(metric, judged) if gain >= level])
     return above / below if below else NAN
 
 
 def interpolated_precision(metric, retrieved, judged, recall) -> float:
     """The best precision from the rank on where enough is found."""
-    wanted = _n_relevant(metric, judged)
+    wanted = n_relevant(metric, judged)
     if wanted == 0:
         return NAN
     share = recall * wanted

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from evalcore.metrics import ERR, NERR
+from tests.support.families.gain import exponential_gain
 
 
 def _expected_reciprocal_rank(metric, retrieved, judged) -> float:
     value, still_looking = 0.0, 1.0
     for rank, grade in enumerate(retrieved[: metric.cutoff], start=1):
-        satisfied = (2 ** max(grade or 0, 0) - 1) / 2**metric.max_grade
+        satisfied = exponential_gain(grade or 0) / 2**metric.max_grade
         value += still_looking * satisfied / rank
         still_looking *= 1 - satisfied
     return value

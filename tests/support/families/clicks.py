@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from evalcore.metrics import IPS, SNIPS, Discount
+from tests.support.families.gain import discount_of
+from tests.support.families.top_k import is_relevant
 
 NO_DISCOUNT, LN = Discount.parse("none"), Discount.parse("ln")
 
@@ -15,23 +17,19 @@ def weight(metric, propensity: float) -> float:
     return inverse if metric.clip == "none" else min(inverse, metric.clip)
 
 
-def _discount(metric, rank: int) -> float:
-    return {"none": 1.0, "log2": 1 / math.log2(rank + 1), "ln": 1 / math.log(rank + 1)}[metric.discount.name]
-
-
 def _earned(metric, retrieved, judged, extras) -> float:
     total = 0.0
     for rank, (grade, propensity) in enumerate(zip(retrieved, extras.propensities, strict=True), start=1):
         counts = metric.cutoff is None or rank <= metric.cutoff
-        if counts and grade is not None and grade >= metric.min_grade:
-            total += weight(metric, propensity) * _discount(metric, rank)
+        if counts and is_relevant(metric, grade):
+            total += weight(metric, propensity) * discount_of(metric.discount.name, rank)
     return total
 
 
 def _share(metric, retrieved, judged, extras) -> float:
     below = 0.0
     for grade, propensity in zip(judged, extras.judged_propensities, strict=True):
-        if grade >= metric.min_grade:
+        if is_relevant(metric, grade):
             below += weight(metric, propensity)
     return _earned(metric, retrieved, judged, extras) / below if below else math.nan
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 
 from evalcore.metrics import BPM, CG, DCG, IDCG, NDCG, RNDCG, SDCG, BinG, Discount, G, Gain, NDCGRel, Q
+from tests.support.families.top_k import is_relevant, n_relevant
 
 NAN = float("nan")
+
+
+def exponential_gain(grade: float) -> float:
+    """Of a judged document."""
+    return 2.0**grade - 1 if grade > 0 else 0.0
 
 
 def gain_of(metric, grade: float | None) -> float:
@@ -20,7 +26,7 @@ def gain_of(metric, grade: float | None) -> float:
     if metric.gain.name == "binary":
         return 1.0 if grade >= 1 else 0.0
     if metric.gain.name == "exp2":
-        return 2.0**grade - 1 if grade > 0 else 0.0
+        return exponential_gain(grade)
     if metric.gain.name == "signed":
         return grade
     return max(grade, 0.0)
@@ -127,16 +133,16 @@ def _g(metric, retrieved, judged) -> float:
 
 
 def _binary_g(metric, retrieved, judged) -> float:
-    n_relevant = len([grade for grade in judged if grade >= metric.min_grade])
-    if n_relevant == 0:
+    wanted = n_relevant(metric, judged)
+    if wanted == 0:
         return NAN
     total, others = 0.0, 0
     for grade in retrieved:
-        if grade is not None and grade >= metric.min_grade:
+        if is_relevant(metric, grade):
             total += 1 / math.log2(2 + others)
         else:
             others += 1
-    return total / n_relevant
+    return total / wanted
 
 
 def _shares(metric, retrieved) -> list[float]:

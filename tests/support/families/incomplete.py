@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from evalcore.metrics import Bpref, GMBpref, InfAP, NumNonRelJudgedRet, Unjudged
+from tests.support.families.top_k import is_relevant, n_hits, n_relevant
 
 
 def judged_not_relevant(metric, grade: float | None) -> bool:
@@ -14,40 +15,36 @@ def judged_not_relevant(metric, grade: float | None) -> bool:
     return grade >= 0 or getattr(metric, "negative", "unjudged") == "not_relevant"
 
 
-def _relevant(metric, grade: float | None) -> bool:
-    return grade is not None and grade >= metric.min_grade
-
-
 def _binary_preference(metric: Bpref | GMBpref, retrieved, judged) -> float:
-    n_relevant = sum(_relevant(metric, grade) for grade in judged)
+    wanted = n_relevant(metric, judged)
     n_others = sum(judged_not_relevant(metric, grade) for grade in judged)
-    if n_relevant == 0:
+    if wanted == 0:
         return math.nan
     total = 0.0
     for rank, grade in enumerate(retrieved):
-        if _relevant(metric, grade):
+        if is_relevant(metric, grade):
             above = sum(judged_not_relevant(metric, other) for other in retrieved[:rank])
-            total += 1 - min(above, n_relevant) / min(n_others, n_relevant) if above else 1
-    return total / n_relevant
+            total += 1 - min(above, wanted) / min(n_others, wanted) if above else 1
+    return total / wanted
 
 
 def _inferred(metric: InfAP, retrieved, judged) -> float:
-    n_relevant = sum(_relevant(metric, grade) for grade in judged)
-    if n_relevant == 0:
+    wanted = n_relevant(metric, judged)
+    if wanted == 0:
         return math.nan
     total = 0.0
     for above, grade in enumerate(retrieved):
-        if not _relevant(metric, grade):
+        if not is_relevant(metric, grade):
             continue
         if above == 0:
             total += 1
             continue
         pooled = sum(other is not None for other in retrieved[:above])
-        relevant = sum(_relevant(metric, other) for other in retrieved[:above])
+        relevant = n_hits(metric, retrieved, above)
         others = sum(judged_not_relevant(metric, other) for other in retrieved[:above])
         share = (relevant + 1e-5) / (relevant + others + 2e-5)
         total += 1 / (above + 1) + above / (above + 1) * (pooled / above) * share
-    return total / n_relevant
+    return total / wanted
 
 
 def _unjudged_share(metric: Unjudged, retrieved, judged) -> float:

@@ -6,6 +6,7 @@ import math
 
 from evalcore.metrics import AUC, Accuracy, PairwiseAccuracy, PairwiseLogLoss
 from tests.support.families.agreement import judged_scores
+from tests.support.families.top_k import is_relevant
 
 NAN = float("nan")
 
@@ -29,11 +30,11 @@ def _pairwise_accuracy(metric, retrieved, judged, extras) -> float:
 
 def _auc(metric, retrieved, judged, extras) -> float:
     scores, grades = judged_scores(retrieved, extras)
-    return _share(pairs(scores, [grade >= metric.min_grade for grade in grades]), 0.5)
+    return _share(pairs(scores, [is_relevant(metric, grade) for grade in grades]), 0.5)
 
 
 def _accuracy(metric, retrieved, judged) -> float:
-    relevant = [grade is not None and grade >= metric.min_grade for grade in retrieved[: metric.cutoff]]
+    relevant = [is_relevant(metric, grade) for grade in retrieved[: metric.cutoff]]
     return _share(pairs([-rank for rank in range(len(relevant))], relevant), 0.0)
 
 

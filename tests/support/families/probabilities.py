@@ -7,6 +7,7 @@ import sys
 
 from evalcore.metrics import ECE, MCE, PCOC, Brier, LogLoss, Reliability
 from tests.support.families.agreement import judged_scores
+from tests.support.families.top_k import is_relevant
 
 NAN = float("nan")
 
@@ -14,7 +15,7 @@ NAN = float("nan")
 def predicted(metric, retrieved, extras) -> list[tuple[float, int]]:
     """(probability, 1 if relevant) of the judged documents."""
     scores, grades = judged_scores(retrieved, extras)
-    return [(score, int(grade >= metric.min_grade)) for score, grade in zip(scores, grades, strict=True)]
+    return [(score, int(is_relevant(metric, grade))) for score, grade in zip(scores, grades, strict=True)]
 
 
 def _log_loss(metric, retrieved, judged, extras) -> float:

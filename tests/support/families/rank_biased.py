@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from evalcore.metrics import INST, RBP, RBPResidual
+from tests.support.families.top_k import is_relevant
 
 N_TERMS = 20_000
 
 
 def gain(metric, grade: float | None) -> float:
     """From 0 to 1."""
-    if grade is None or grade < metric.min_grade:
+    if not is_relevant(metric, grade):
         return 0.0
     if metric.max_grade is None:
         return 1.0

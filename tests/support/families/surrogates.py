@@ -6,6 +6,7 @@ import math
 
 from evalcore.metrics import LambdaLoss, ListNetLoss, RankNetLoss
 from tests.support.families.agreement import judged_scores
+from tests.support.families.gain import discount_of, exponential_gain
 from tests.support.families.pairwise import pair_log_losses
 
 NAN = float("nan")
@@ -27,26 +28,24 @@ def _rank_net(metric, retrieved, judged, extras) -> float:
     return math.fsum(losses) if losses else NAN
 
 
-def _gain(grade: float) -> float:
-    return 2.0**grade - 1 if grade > 0 else 0.0
-
-
 def _discount(rank: int) -> float:
-    return 1 / math.log2(rank + 1)
+    return discount_of("log2", rank)
 
 
 def _lambda_loss(metric, retrieved, judged, extras) -> float:
     scores, grades = judged_scores(retrieved, extras)
     documents = sorted(zip(scores, grades, strict=True), reverse=True)
-    best = math.fsum(_gain(grade) * _discount(rank) for rank, grade in enumerate(sorted(judged, reverse=True), start=1))
+    best = math.fsum(
+        exponential_gain(grade) * _discount(rank) for rank, grade in enumerate(sorted(judged, reverse=True), start=1)
+    )
     losses = []
     for i, (score_i, grade_i) in enumerate(documents, start=1):
         for j, (score_j, grade_j) in enumerate(documents, start=1):
-            if _gain(grade_i) > _gain(grade_j) and best:
+            if exponential_gain(grade_i) > exponential_gain(grade_j) and best:
                 apart = abs(i - j)
                 rho = abs(_discount(i) - _discount(j))
                 delta = _discount(apart) - _discount(apart + 1)
-                weight = (rho + metric.mu * delta) * (_gain(grade_i) - _gain(grade_j)) / best
+                weight = (rho + metric.mu * delta) * (exponential_gain(grade_i) - exponential_gain(grade_j)) / best
                 losses.append(weight * math.log2(1 + math.exp(score_j - score_i)))
     return math.fsum(losses) if losses else NAN
 

@@ -7,14 +7,19 @@ from evalcore.metrics import P, R, RelativeP, Rprec, SetAP, Utility
 NAN = float("nan")
 
 
+def is_relevant(metric, grade: float | None) -> bool:
+    """Whether the document is judged, and well enough for the metric."""
+    return grade is not None and grade >= metric.min_grade
+
+
 def n_hits(metric, retrieved, depth=None) -> int:
     """Relevant documents in the first ranks."""
-    return len([grade for grade in retrieved[:depth] if grade is not None and grade >= metric.min_grade])
+    return len([grade for grade in retrieved[:depth] if is_relevant(metric, grade)])
 
 
 def n_relevant(metric, judged) -> int:
     """Relevant judged documents."""
-    return len([grade for grade in judged if grade >= metric.min_grade])
+    return len([grade for grade in judged if is_relevant(metric, grade)])
 
 
 def _precision(metric, retrieved, judged) -> float:
@@ -66,7 +71,7 @@ def _utility(metric, retrieved, judged) -> float:
     found, wanted = n_hits(metric, retrieved), n_relevant(metric, judged)
     total = 0.0
     for grade in retrieved:
-        total += metric.relret if grade is not None and grade >= metric.min_grade else metric.nonrelret
+        total += metric.relret if is_relevant(metric, grade) else metric.nonrelret
     total += metric.relnotret * (wanted - found)
     other = len(retrieved) - found
     return total + metric.nonrelnotret * (metric.documents - wanted - other)
