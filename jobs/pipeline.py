@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric, column_name, name
 from evalcore.errors import unknown
@@ -47,16 +48,18 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
         check_columns(metrics, others, chosen)
         watched = audit.Audit(conventions, needs)
         judgments = rankings.judgments(source.qrels, needs=needs)
-        ranked = rankings.ranked(
-            watched.runs(source.needed_runs), judgments, conventions=conventions, depth=depth, needs=needs
-        )
+        how: dict[str, Any] = {"conventions": conventions, "depth": depth, "needs": needs}
+        ranked = rankings.ranked(watched.runs(source.needed_runs), judgments, **how)
+        reference = None
+        if "reference" in needs:  # ranked by itself, so that nothing of the others is ranked twice
+            reference = rankings.ranked(source.runs_of(chosen.reference), judgments, **how)
         answers = rankings.complete(
             watched.ranked(ranked),
             judgments,
             queries,
             systems=systems,
             needs=needs,
-            reference=chosen.reference,
+            reference=reference,
             unlabelled=not config.inputs.qrels,
         )
         scores = scoring.score(
@@ -156,6 +159,10 @@ class _Source:
             self.qrels = spark.createDataFrame([], QRELS_SCHEMA)
 
         self.needed_runs = rankings.needed(self.runs, conventions)
+
+    def runs_of(self, system: str | None) -> DataFrame:
+        """The rows of RUNS of one system."""
+        return self.needed_runs.where(F.col("system") == F.lit(system))
 
     def qrel_counts(self) -> audit.QrelCounts:
         """What one pass over QRELS tells.  Raises DataRefused for judgments that cannot be read."""

@@ -176,7 +176,7 @@ def complete(
     *,
     systems: Sequence[str],
     needs: frozenset[str] = frozenset(),
-    reference: str | None = None,
+    reference: DataFrame | None = None,
     unlabelled: bool = False,
 ) -> DataFrame:
     """The rankings of `ranked` for the query universe, and empty ones where a system returned nothing.
@@ -184,7 +184,7 @@ def complete(
     The universe is QUERIES where given, else every query with a judgment. Moves QUERIES once and no
     ranking: everything is partitioned by query already.
 
-    reference    the system whose rankings stand beside all others', where that is needed
+    reference    the rankings of the system to compare with, with their documents, where that is needed
     unlabelled   there are no judgments at all: the universe is QUERIES, or every query that a system answered
     """
     graded = F.struct("relevance", "propensity" if "propensities" in needs else F.lit(None).alias("propensity"))
@@ -207,10 +207,8 @@ def complete(
         universe = asked.join(judged.hint("shuffle_hash"), on="query_id", how="left")
     if unlabelled:
         universe = universe.withColumn("judged", F.array().cast("array<double>"))
-    if "reference" in needs:
-        theirs = ranked.where(F.col("system") == F.lit(reference)).select(
-            "query_id", F.col("doc_ids").alias("reference")
-        )
+    if reference is not None:
+        theirs = reference.select("query_id", F.col("doc_ids").alias("reference"))
         universe = universe.join(theirs.hint("shuffle_hash"), on="query_id", how="left")
     expected = universe.withColumn("system", F.explode(F.array(*[F.lit(system) for system in systems])))
     rankings = ranked.drop("n_misordered").join(expected.hint("shuffle_hash"), on=["query_id", "system"], how="right")

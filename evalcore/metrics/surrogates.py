@@ -1,4 +1,4 @@
-"""What rankers are trained on, as diagnostics beside the metrics that it stands for."""
+"""What rankers are trained on, as diagnostics beside the metrics they stand for."""
 
 from __future__ import annotations
 

@@ -131,6 +131,8 @@ def test_metrics_that_compare_with_a_system_need_no_judgments(spark, tmp_path):
     chosen = {"score.reference": "A"}
     rows = score(spark, tmp_path / "out", metrics, {**settings, **chosen})
     assert_same(rows, runs, qrels, metrics, reference=runs["A"])
+    counts = store.read_manifest(tmp_path / "out")["counts"]
+    assert counts["n_rankings"] == sum(map(len, runs.values()))  # A's are not counted again for being the reference
     without = score(spark, tmp_path / "out2", metrics, {**settings, **chosen, "inputs.qrels": []})
     asked = set(runs["A"]) | set(runs["B"])
     assert {row["query_id"] for row in without} == asked

@@ -18,7 +18,7 @@ import pytest
 
 from evalcore import Conventions, column_name, name, parse
 from evalcore.inference import LIMB_BITS
-from jobs import pipeline, store
+from jobs import checks, pipeline, store
 from jobs.config_file import load
 from jobs.errors import DataRefused, UsageError
 from jobs.readers import parquet
@@ -56,7 +56,7 @@ def conventions_of(chosen: Iterable[tuple[str, str]]) -> dict[str, object]:
 
 def early(expected: Expected) -> Conventions:
     """The conventions that act before values are summed."""
-    chosen = {key: value for key, value in expected.conventions if key not in pipeline.LATE_CONVENTIONS}
+    chosen = {key: value for key, value in expected.conventions if key not in checks.LATE_CONVENTIONS}
     return Conventions(**chosen)
 
 
