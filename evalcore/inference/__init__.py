@@ -3,23 +3,31 @@
     sums.py           UnitSums: the table that everything starts from; exact means
     draws.py          how often each replicate draws each unit
     bootstrap.py      replicates of every mean and difference of means
-    influence.py      what each unit contributes to a mean or a difference; standard errors
+    studentized.py    the same in units of their own standard errors
+    measures.py       what can be estimated: means, ratios of sums, geometric means
+    influence.py      what each unit contributes to a measure or a difference; standard errors
+    ordered.py        sums whose last bit does not depend on the machine
+    clusters.py       how many degrees of freedom a standard error from clusters has
     distributions.py  Student's t
-    intervals.py      INTERVALS: percentile, bca, t
-    estimates.py      infer: all of the above, for every column and pair
+    intervals.py      INTERVALS: auto, t, hall, studentized, percentile and others
+    tests.py          TESTS: p-values beside Student's
+    estimates.py      infer: all of the above, for every measure and pair
     multiplicity.py   p-values of several questions at once
     randomization.py  a p-value without Student's assumptions
 
-A new interval is a function of Evidence and a line in INTERVALS.
+A new interval is a function of Evidence and a line in INTERVALS; a new test one of Joint and a line in TESTS.
 """
 
-from evalcore.inference.estimates import Contrast, Estimate, Inference, Measure, infer
+from evalcore.inference.estimates import Contrast, Estimate, Inference, infer
 from evalcore.inference.intervals import INTERVALS, Evidence, Interval, interval
+from evalcore.inference.measures import Measure
 from evalcore.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from evalcore.inference.randomization import sign_flip_p_value
 from evalcore.inference.sums import LIMB_BITS, UnitSums, scale_exponent, to_limbs
+from evalcore.inference.tests import TESTS, Joint
 
 __all__ = [
-    "INTERVALS", "LIMB_BITS", "Contrast", "Estimate", "Evidence", "Inference", "Interval", "Measure", "UnitSums",
-    "benjamini_hochberg", "bonferroni", "holm", "infer", "interval", "scale_exponent", "sign_flip_p_value", "to_limbs",
+    "INTERVALS", "LIMB_BITS", "TESTS", "Contrast", "Estimate", "Evidence", "Inference", "Interval", "Joint", "Measure",
+    "UnitSums", "benjamini_hochberg", "bonferroni", "holm", "infer", "interval", "scale_exponent", "sign_flip_p_value",
+    "to_limbs",
 ]  # fmt: skip

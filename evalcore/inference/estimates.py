@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
 
 import numpy as np
 
@@ -15,8 +15,19 @@ from evalcore.inference import influence
 from evalcore.inference.bootstrap import replicate_means
 from evalcore.inference.distributions import student_t_cdf
 from evalcore.inference.influence import Statistic
-from evalcore.inference.intervals import INTERVALS, RESAMPLING, Evidence, Interval, interval
+from evalcore.inference.intervals import (
+    INTERVALS,
+    RESAMPLING,
+    Evidence,
+    Interval,
+    interval,
+    replicate_deviation,
+    resamples,
+)
+from evalcore.inference.measures import Measure
+from evalcore.inference.studentized import studentize
 from evalcore.inference.sums import UnitSums
+from evalcore.inference.tests import TESTS, Joint
 
 FEWEST_REPLICATES = 99
 FEWEST_INFORMATIVE_UNITS = 10
@@ -24,33 +35,23 @@ FEWEST_EFFECTIVE_UNITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """A number to be estimated: a smooth function of sums.
-
-    mean        the mean of a column
-    ratio       the sum of a column over that of the column `below`, which counts the same queries
-    geometric   e to the mean of a column of logarithms
-    """
-
-    column: int
-    below: int | None = None
-    kind: Literal["mean", "ratio", "geometric"] = "mean"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """A measure over its counted queries, in the metric's unit; NaN if there is none.
 
-    standard_error is CR1 over the units. n_units counts the units with a counted query.
+    standard_error is CR2 over the units, with its degrees_of_freedom (`influence.Statistic`). n_units counts
+    the units with a counted query.
 
     flags   one_unit       less than 2 such units: no standard error and no interval (NaN)
             degenerate     no unit has influence: the interval is the estimate twice
             insufficient   fewer than 10 units whose value is not the most common one: intervals cover too little
             few_clusters   N**2 / sum of n_g**2 is below 10, n_g the queries of a unit and N their sum
+            errors_disagree   the replicates spread less or more than the units say, by more than 3 of the errors
+                           that both have: look for a value that no other comes near
     """
 
     estimate: float
     standard_error: float
+    degrees_of_freedom: float
     n_queries: int
     n_units: int
     flags: tuple[str, ...]
@@ -62,8 +63,10 @@ class Contrast:
     """How much higher the candidate's measure is than the baseline's, over the same units.
 
         delta = candidate - baseline     relative_delta = delta / baseline (NaN for a baseline of 0)
-        p_value   two-sided, t = delta / standard_error with n_units - 1 degrees of freedom
+        p_value   two-sided, t = delta / standard_error with degrees_of_freedom
         effect_size = delta / standard deviation of the units' deltas = delta / (standard_error sqrt(n_units))
+
+    p_values are those of the other tests that were asked for (`TESTS`), by name.
 
     p_value is 1 if no delta differs from 0, never 0, and NaN for less than 2 units. Where all units have the
     same delta, which leaves no error to divide by, it is 2**(1 - n_units), that of sign flips. effect_size is NaN for
@@ -74,7 +77,9 @@ class Contrast:
     delta: float
     relative_delta: float
     standard_error: float
+    degrees_of_freedom: float
     p_value: float
+    p_values: dict[str, float]
     effect_size: float
     n_queries: int
     n_units: int
@@ -95,7 +100,9 @@ def infer(
     *,
     measures: Sequence[Measure] | None = None,
     contrasts: Sequence[tuple[int, int]] = (),
-    methods: Sequence[str] = ("percentile", "bca", "t"),
+    methods: Sequence[str] = ("auto",),
+    tests: Sequence[str] = (),
+    families: Sequence[int] | None = None,
     confidence: float = 0.95,
     replicates: int = 9_999,
     seed: int = 0,
@@ -104,6 +111,10 @@ def infer(
 
     measures   what to estimate; default: the mean of each column
     contrasts  pairs of places in `measures`
+    methods    names in INTERVALS
+    tests      names in TESTS: p-values of the contrasts beside Student's
+    families   a number for each contrast; those of one number are a family to tests of several questions at once.
+               Default: one family
 
     Units are taken as independent; the queries of one unit may depend on each other in any way. Replicates
     are drawn only if a method needs them, the same for all columns. Those that drew no query of a column
@@ -117,53 +128,143 @@ def infer(
     """
     if measures is None:
         measures = [Measure(column=column) for column in range(len(sums.exponents))]
-    _check(measures, contrasts, methods, confidence, replicates)
-    columns = [_statistic(sums, measure) for measure in measures]
+    _check(measures, contrasts, methods, tests, confidence, replicates)
+    # of a geometric mean the logarithm is nearer to normal: its interval is made there
+    logarithms = [_statistic(sums, measure) for measure in measures]
+    columns = [
+        influence.of_geometric(statistic) if measure.kind == "geometric" else statistic
+        for statistic, measure in zip(logarithms, measures, strict=True)
+    ]
     pairs = [
-        influence.of_contrast(columns[candidate], columns[baseline], estimate=_delta(sums, measures, columns, pair))
+        influence.of_contrast(
+            columns[candidate],
+            columns[baseline],
+            estimate=_delta(sums, measures, columns, pair),
+            square_sum=_square_sum(sums, measures, pair),
+        )
         for pair in contrasts
         for candidate, baseline in [pair]
     ]
-    drawn = replicates if RESAMPLING.intersection(methods) else 0
-    means, deltas = _replicates(sums, measures, contrasts, replicates=drawn, seed=seed)
-
-    def intervals(statistic: Statistic, replicated: FloatArray) -> dict[str, Interval]:
-        counted = statistic.n > 0
-        evidence = Evidence(
-            estimate=statistic.estimate,
-            standard_error=statistic.standard_error,
-            influence=statistic.influence[counted],
-            deletion=statistic.deletion[counted],
-            replicates=np.sort(replicated[~np.isnan(replicated)]),
-            confidence=confidence,
-            resolution=statistic.resolution,
-        )
-        return {method: interval(method, evidence) for method in methods}
-
+    drawing = _Drawing(sums, measures, contrasts, seed=seed, replicates=replicates)
+    of_columns = drawing.evidence(logarithms, drawing.of_measures, methods, confidence)
+    of_pairs = drawing.evidence(pairs, drawing.of_contrasts, methods, confidence)
+    joint = Joint(
+        sums=sums,
+        measures=measures,
+        contrasts=contrasts,
+        statistics=pairs,
+        families=np.zeros(len(pairs), dtype=np.int64) if families is None else np.asarray(families, dtype=np.int64),
+        replicates=drawing.of_contrasts,
+        n_replicates=replicates,
+        seed=seed,
+    )
+    p_values = {test: TESTS[test](joint) for test in tests}
     return Inference(
         estimates=[
-            Estimate(
-                estimate=column.estimate,
-                standard_error=column.standard_error,
-                n_queries=column.n_queries,
-                n_units=column.n_units,
-                flags=_flags(column, uninformative=column.most_common_value()),
-                intervals=intervals(column, replicated),
-            )
-            for column, replicated in zip(columns, means, strict=True)
+            _estimate(column, evidence, measure, methods)
+            for column, evidence, measure in zip(columns, of_columns, measures, strict=True)
         ],
         contrasts=[
-            _contrast(pair, columns[baseline].estimate, intervals(pair, replicated))
-            for pair, (_, baseline), replicated in zip(pairs, contrasts, deltas, strict=True)
+            _contrast(
+                evidence,
+                columns[baseline].estimate,
+                {method: interval(method, evidence) for method in methods},
+                {test: float(values[place]) for test, values in p_values.items()},
+            )
+            for place, (evidence, (_, baseline)) in enumerate(zip(of_pairs, contrasts, strict=True))
         ],
+    )
+
+
+class _Drawing:
+    """The replicates of all measures and contrasts, drawn when something asks for them."""
+
+    def __init__(
+        self,
+        sums: UnitSums,
+        measures: Sequence[Measure],
+        contrasts: Sequence[tuple[int, int]],
+        *,
+        seed: int,
+        replicates: int,
+    ) -> None:
+        self._sums, self._measures, self._contrasts = sums, measures, contrasts
+        self._seed, self._replicates = seed, replicates
+
+    @cached_property
+    def _all(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        return _replicates(self._sums, self._measures, self._contrasts, replicates=self._replicates, seed=self._seed)
+
+    def of_measures(self) -> list[FloatArray]:
+        """(n_replicates,) for each measure, logarithms for a geometric mean; NaN in replicates that say nothing."""
+        return [
+            np.log(replicated) if measure.kind == "geometric" else replicated
+            for replicated, measure in zip(self._all[0], self._measures, strict=True)
+        ]
+
+    def of_contrasts(self) -> list[FloatArray]:
+        """Likewise for each contrast."""
+        return self._all[1]
+
+    def evidence(
+        self,
+        statistics: Sequence[Statistic],
+        replicates: Callable[[], list[FloatArray]],
+        methods: Sequence[str],
+        confidence: float,
+    ) -> list[Evidence]:
+        """Each statistic with the replicates that the methods need of it."""
+        nothing = np.zeros(0)
+        plain = RESAMPLING.intersection(methods)
+        studied = [
+            place
+            for place, statistic in enumerate(statistics)
+            if statistic.n_units > 1 and any(resamples(method, statistic) for method in methods)
+        ]
+        drawn = replicates() if plain or studied else [nothing] * len(statistics)
+        of_studied = studentize(
+            [statistics[place] for place in studied], [drawn[place] for place in studied], seed=self._seed
+        )
+        studentized = dict(zip(studied, of_studied, strict=True))
+        return [
+            Evidence(
+                statistic=statistic,
+                confidence=confidence,
+                replicates=np.sort(replicated[~np.isnan(replicated)]) if plain else nothing,
+                studentized=studentized.get(place, nothing),
+            )
+            for place, (statistic, replicated) in enumerate(zip(statistics, drawn, strict=True))
+        ]
+
+
+def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: Sequence[str]) -> Estimate:
+    intervals = {method: interval(method, evidence) for method in methods}
+    if measure.kind == "geometric":
+        intervals = {method: Interval(math.exp(low), math.exp(high)) for method, (low, high) in intervals.items()}
+    return Estimate(
+        estimate=column.estimate,
+        standard_error=column.standard_error,
+        degrees_of_freedom=column.degrees_of_freedom,
+        n_queries=column.n_queries,
+        n_units=column.n_units,
+        flags=_flags(evidence, uninformative=evidence.statistic.most_common_value()),
+        intervals=intervals,
     )
 
 
 def _statistic(sums: UnitSums, measure: Measure) -> Statistic:
     if measure.kind == "ratio" and measure.below is not None:
         return influence.of_ratio(sums, measure.column, measure.below)
-    column = influence.of_column(sums, measure.column)
-    return influence.of_geometric(column) if measure.kind == "geometric" else column
+    return influence.of_column(sums, measure.column)
+
+
+def _square_sum(sums: UnitSums, measures: Sequence[Measure], pair: tuple[int, int]) -> float:
+    """The sum over queries of the squared delta, of two means over the same queries; else NaN."""
+    one, other = (measures[place] for place in pair)
+    if not one.kind == other.kind == "mean" or np.any(sums.n[:, one.column] != sums.n[:, other.column]):
+        return math.nan
+    a, b = one.column, other.column
+    return sums.product(a, a) + sums.product(b, b) - 2 * sums.product(a, b)
 
 
 def _delta(
@@ -208,17 +309,22 @@ def _replicated(means: FloatArray, measure: Measure) -> FloatArray:
     return np.exp(of_column) if measure.kind == "geometric" else of_column
 
 
-def _contrast(pair: Statistic, baseline: float, intervals: dict[str, Interval]) -> Contrast:
+def _contrast(
+    evidence: Evidence, baseline: float, intervals: dict[str, Interval], p_values: dict[str, float]
+) -> Contrast:
+    pair = evidence.statistic
     error = pair.standard_error
     return Contrast(
         delta=pair.estimate,
         relative_delta=pair.estimate / baseline if baseline else math.nan,
         standard_error=error,
+        degrees_of_freedom=pair.degrees_of_freedom,
         p_value=_p_value(pair),
+        p_values=p_values,
         effect_size=pair.estimate / (error * math.sqrt(pair.n_units)) if error > 0 else math.nan,
         n_queries=pair.n_queries,
         n_units=pair.n_units,
-        flags=_flags(pair, uninformative=0.0),
+        flags=_flags(evidence, uninformative=0.0),
         intervals=intervals,
     )
 
@@ -231,34 +337,47 @@ def _p_value(pair: Statistic) -> float:
         return 1.0
     if error == 0:
         return max(2.0 ** (1 - pair.n_units), math.ulp(0.0))
-    return max(2 * student_t_cdf(-abs(pair.estimate) / error, pair.n_units - 1), math.ulp(0.0))
+    return max(2 * student_t_cdf(-abs(pair.estimate) / error, pair.degrees_of_freedom), math.ulp(0.0))
 
 
-def _flags(statistic: Statistic, *, uninformative: float) -> tuple[str, ...]:
+def _flags(evidence: Evidence, *, uninformative: float) -> tuple[str, ...]:
     """The flags of Estimate that hold, in its order."""
+    statistic = evidence.statistic
     one_unit = math.isnan(statistic.standard_error)
     raised = {
         "one_unit": one_unit,
         "degenerate": not one_unit and not statistic.influence.any(),
         "insufficient": statistic.n_units_away_from(uninformative) < FEWEST_INFORMATIVE_UNITS,
         "few_clusters": statistic.effective_units < FEWEST_EFFECTIVE_UNITS,
+        "errors_disagree": _errors_disagree(evidence),
     }
     return tuple(flag for flag, holds in raised.items() if holds)
+
+
+def _errors_disagree(evidence: Evidence) -> bool:
+    """Whether the replicates spread otherwise than the influence says."""
+    expected = evidence.statistic.plain_error
+    if not len(evidence.replicates) or not expected > 0:
+        return False
+    noise = math.sqrt(1 / (2 * len(evidence.replicates)) + 1 / (2 * evidence.statistic.effective_units))
+    return abs(replicate_deviation(evidence.replicates) / expected - 1) > 3 * noise
 
 
 def _check(
     measures: Sequence[Measure],
     contrasts: Sequence[tuple[int, int]],
     methods: Sequence[str],
+    tests: Sequence[str],
     confidence: float,
     replicates: int,
 ) -> None:
-    for method in methods:
-        if method not in INTERVALS:
-            raise EvalcoreError(unknown("interval method", method, INTERVALS))
+    for kind, asked, known in (("interval method", methods, INTERVALS), ("test", tests, TESTS)):
+        for name in asked:
+            if name not in known:
+                raise EvalcoreError(unknown(kind, name, known))
     if not 0 < confidence < 1:
         raise DataError(f"confidence {confidence} is not a fraction between 0 and 1; 95 % is 0.95")
-    if replicates < FEWEST_REPLICATES and RESAMPLING.intersection(methods):
+    if replicates < FEWEST_REPLICATES and (tests or {"auto", "studentized", *RESAMPLING}.intersection(methods)):
         raise DataError(f"{replicates} replicates; at least {FEWEST_REPLICATES} are needed")
     for pair in contrasts:
         if not all(0 <= place < len(measures) for place in pair):

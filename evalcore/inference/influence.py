@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from evalcore.arrays import FloatArray, IntArray
+from evalcore.inference import clusters
+from evalcore.inference.ordered import ordered_sum
 from evalcore.inference.sums import UnitSums
 
 RESOLUTION_BITS = 50
@@ -19,20 +21,24 @@ RESOLUTION_BITS = 50
 class Statistic:
     """A mean over queries, or the difference of two, seen from the units.  All arrays: (n_units,)
 
-        influence   u_g = (S_g - estimate * n_g) / N     S_g, n_g: sum and count of unit g,  N = sum of n_g
-        deletion    estimate - (estimate without unit g) = u_g / (1 - n_g / N)
+        share       h_g = n_g / N                        n_g: queries of unit g,  N = sum of n_g
+        influence   u_g = (S_g - estimate * n_g) / N     S_g: sum of unit g
+        deletion    estimate - (estimate without unit g) = u_g / (1 - h_g)
 
-    of a contrast: the candidate's less the baseline's. `values` are unit means (of a contrast: deltas),
-    NaN where undefined; `n` counts the queries of either side. Influence below rounding is exactly 0.
+    of a contrast: the candidate's less the baseline's, and of the two shares the mean. `values` are unit means
+    (of a contrast: deltas), NaN where undefined; `n` counts the queries of either side. Influence below rounding
+    is exactly 0. `square_sum` is the sum over queries of the squared value, NaN where nobody counted it.
     """
 
     estimate: float
+    share: FloatArray
     influence: FloatArray
     deletion: FloatArray
     values: FloatArray
     n: IntArray
     n_queries: int
     resolution: float
+    square_sum: float = math.nan
 
     @property
     def n_units(self) -> int:
@@ -41,20 +47,49 @@ class Statistic:
 
     @cached_property
     def standard_error(self) -> float:
-        """CR1: the root of G / (G - 1) * sum of u_g**2 over the G units with a counted query; NaN for G < 2.
+        """CR2: the root of the sum of u_g**2 / (1 - h_g); NaN for less than 2 units with a counted query.
 
-        With one query a unit it is s / sqrt(N).  Source: Cameron & Miller 2015, doi:10.3368/jhr.50.2.317.
+        Unbiased where the queries of a unit are independent. With one query a unit it is s / sqrt(N), as are CR1
+        and CR3.  Source: Bell & McCaffrey 2002, Survey Methodology 28(2), 169-181.
         """
-        units = self.n_units
-        if units < 2 or math.isnan(self.estimate):
+        if self.n_units < 2 or math.isnan(self.estimate):
             return math.nan
-        return math.sqrt(units / (units - 1) * math.fsum((self.influence**2).tolist()))
+        return math.sqrt(max(0.0, ordered_sum(self.influence * self.deletion)))
+
+    @cached_property
+    def plain_error(self) -> float:
+        """CR0, the root of the sum of u_g**2: what the spread of bootstrap replicates estimates."""
+        return math.sqrt(ordered_sum(self.influence**2))
+
+    @cached_property
+    def degrees_of_freedom(self) -> float:
+        """Of `standard_error`, by `evalcore.inference.clusters`: n_units - 1 where all units have the same share."""
+        return clusters.degrees_of_freedom(
+            self.share[self.n > 0], correlation=self.correlation, n_queries=self.n_queries
+        )
+
+    @cached_property
+    def correlation(self) -> float:
+        """Between the queries of a unit (ICC), from 0 to 1; 1, the most careful guess, where squares are unknown."""
+        counted = self.n > 0
+        return clusters.correlation(
+            self.share[counted],
+            self.influence[counted],
+            n_queries=self.n_queries,
+            squares=self.square_sum - self.n_queries * self.estimate**2,
+        )
+
+    @property
+    def units_alike(self) -> bool:
+        """Whether all units have the same share: queries as units, or clusters of one size."""
+        share = self.share[self.n > 0]
+        return bool(len(share) == 0 or share.max() - share.min() <= 1e-12 * share.max())
 
     @property
     def effective_units(self) -> float:
-        """N**2 / sum of n_g**2 (Kish): fewer than there are if a few units hold most queries."""
-        n = self.n.astype(np.float64)
-        return float(n.sum() ** 2 / max(1.0, (n**2).sum()))
+        """One over the sum of h_g**2 (Kish): fewer than there are if a few units hold most queries."""
+        squares = ordered_sum(self.share**2)
+        return 1 / squares if squares > 0 else 0.0
 
     def n_units_away_from(self, value: float) -> int:
         """Units whose value is not `value`."""
@@ -70,6 +105,7 @@ def of_column(sums: UnitSums, column: int) -> Statistic:
     """The mean of a column."""
     n = sums.n[:, column]
     n_queries = int(n.sum())
+    share = n / max(1, n_queries)
     estimate = sums.mean(column)
     totals = sums.unit_totals(column)
     resolution = math.ldexp(1.0, int(sums.exponents[column]) - RESOLUTION_BITS)
@@ -77,12 +113,14 @@ def of_column(sums: UnitSums, column: int) -> Statistic:
     excess[np.abs(excess) <= resolution * n] = 0.0
     return Statistic(
         estimate=estimate,
+        share=share,
         influence=excess / max(1, n_queries),
         deletion=excess / np.maximum(1, n_queries - n),  # all queries in one unit: its excess is 0
         values=np.divide(totals, n, out=np.full(len(n), np.nan), where=n > 0),
         n=n,
         n_queries=n_queries,
         resolution=resolution,
+        square_sum=sums.product(column, column),
     )
 
 
@@ -97,7 +135,7 @@ def of_ratio(sums: UnitSums, above: int, below: int) -> Statistic:
     if not weight > 0:
         nothing = np.zeros(len(n))
         return Statistic(
-            estimate=math.nan, influence=nothing, deletion=nothing, values=np.full(len(n), np.nan),
+            estimate=math.nan, share=nothing, influence=nothing, deletion=nothing, values=np.full(len(n), np.nan),
             n=np.zeros_like(n), n_queries=0, resolution=0.0,
         )  # fmt: skip
     estimate = float(sums.exact_ratio(above, below))
@@ -111,6 +149,7 @@ def of_ratio(sums: UnitSums, above: int, below: int) -> Statistic:
     values = estimate + excess / np.where(weights > 0, weights, usual)
     return Statistic(
         estimate=estimate,
+        share=weights / weight,
         influence=excess / weight,
         deletion=np.divide(excess, weight - weights, out=np.zeros(len(n)), where=weights < weight),
         values=np.where(counts, values, np.nan),
@@ -125,6 +164,7 @@ def of_geometric(column: Statistic) -> Statistic:
     scale = math.exp(column.estimate)
     return Statistic(
         estimate=scale,
+        share=column.share,
         influence=column.influence * scale,
         deletion=column.deletion * scale,
         values=np.exp(column.values),
@@ -134,18 +174,22 @@ def of_geometric(column: Statistic) -> Statistic:
     )
 
 
-def of_contrast(candidate: Statistic, baseline: Statistic, *, estimate: float) -> Statistic:
-    """The candidate's mean less the baseline's, from the same units. `estimate` is the delta, rounded once."""
+def of_contrast(
+    candidate: Statistic, baseline: Statistic, *, estimate: float, square_sum: float = math.nan
+) -> Statistic:
+    """The candidate's less the baseline's, from the same units. `estimate` is the delta, rounded once."""
     resolution = max(candidate.resolution, baseline.resolution)
-    share = candidate.n / max(1, candidate.n.sum()) + baseline.n / max(1, baseline.n.sum())
+    shares = candidate.share + baseline.share
     influence = candidate.influence - baseline.influence
-    rounding = np.abs(influence) <= resolution * share
+    rounding = np.abs(influence) <= resolution * shares
     return Statistic(
         estimate=estimate,
+        share=shares / 2,
         influence=np.where(rounding, 0.0, influence),
         deletion=np.where(rounding, 0.0, candidate.deletion - baseline.deletion),
         values=candidate.values - baseline.values,
         n=candidate.n + baseline.n,
         n_queries=int(np.minimum(candidate.n, baseline.n).sum()),
         resolution=resolution,
+        square_sum=square_sum,
     )

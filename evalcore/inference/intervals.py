@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ import numpy as np
 from evalcore.arrays import FloatArray
 from evalcore.errors import EvalcoreError, unknown
 from evalcore.inference.distributions import student_t_quantile
+from evalcore.inference.influence import Statistic
+from evalcore.inference.ordered import ordered_sum
 
 
 class Interval(NamedTuple):
@@ -26,41 +28,90 @@ class Interval(NamedTuple):
 class Evidence:
     """All that an interval may see of an estimate.
 
-    influence    (n_units,) what each unit with a counted query adds to the estimate (influence.py)
-    deletion     (n_units,) estimate - (estimate without the unit)
-    replicates   (n_replicates,) of the bootstrap, ascending; empty if no method asks for them
+    statistic    influence and standard error (influence.py), over all units
     confidence   a fraction: 95 % is 0.95
-    resolution   differences up to this are rounding
+    replicates   (n_replicates,) of the bootstrap, ascending; empty if no method asks for them
+    studentized  (n_replicates,) likewise, in standard errors from the estimate (studentized.py)
     """
 
-    estimate: float
-    standard_error: float
-    influence: FloatArray
-    deletion: FloatArray
-    replicates: FloatArray
+    statistic: Statistic
     confidence: float
-    resolution: float
+    replicates: FloatArray = field(default_factory=lambda: np.zeros(0))
+    studentized: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @property
-    def n_units(self) -> int:
-        """Units with a counted query."""
-        return len(self.influence)
+    def estimate(self) -> float:
+        """The value of the statistic."""
+        return self.statistic.estimate
 
     @property
     def tails(self) -> tuple[float, float]:
         """The probabilities that the two ends stand for: 0.025 and 0.975 for 95 %."""
         return (1 - self.confidence) / 2, (1 + self.confidence) / 2
 
+    @property
+    def t_quantile(self) -> float:
+        """Of Student's distribution with the statistic's degrees of freedom, at the upper tail."""
+        return student_t_quantile(self.tails[1], self.statistic.degrees_of_freedom)
+
 
 def t(evidence: Evidence) -> Interval:
-    """Student's interval, with n_units - 1 degrees of freedom.
+    """Student's interval; for clusters with the standard error CR2 and the degrees of freedom that go with it.
 
         estimate +- q * standard error      q the quantile of Student's t at the upper tail
 
-    Source: Student 1908, doi:10.1093/biomet/6.1.1; for clusters Cameron & Miller 2015, doi:10.3368/jhr.50.2.317.
+    Source: Student 1908, doi:10.1093/biomet/6.1.1; Imbens & Kolesar 2016, doi:10.1162/REST_a_00552.
     """
-    reach = student_t_quantile(evidence.tails[1], evidence.n_units - 1) * evidence.standard_error
+    reach = evidence.t_quantile * evidence.statistic.standard_error
     return Interval(evidence.estimate - reach, evidence.estimate + reach)
+
+
+def cr1(evidence: Evidence) -> Interval:
+    """Student's interval with the standard error that most programs have for clusters, and G - 1 degrees of freedom.
+
+        CR1 = root of G / (G - 1) * sum of u_g**2
+
+    Too short for few clusters of unequal size.  Source: Cameron & Miller 2015, doi:10.3368/jhr.50.2.317.
+    """
+    units = evidence.statistic.n_units
+    return _student(evidence, math.sqrt(units / (units - 1)) * evidence.statistic.plain_error)
+
+
+def cr3(evidence: Evidence) -> Interval:
+    """Student's interval with the standard error of the jackknife over units, and G - 1 degrees of freedom.
+
+        CR3 = root of (G - 1) / G * sum of deletion_g**2
+
+    Source: MacKinnon, Nielsen & Webb 2023, doi:10.1002/jae.2990.
+    """
+    units, deletion = evidence.statistic.n_units, evidence.statistic.deletion
+    return _student(evidence, math.sqrt((units - 1) / units * ordered_sum(deletion**2)))
+
+
+def _student(evidence: Evidence, error: float) -> Interval:
+    reach = student_t_quantile(evidence.tails[1], evidence.statistic.n_units - 1) * error
+    return Interval(evidence.estimate - reach, evidence.estimate + reach)
+
+
+def hall(evidence: Evidence) -> Interval:
+    """Student's interval, corrected for the skewness of the influence; no resampling.
+
+        estimate - s g(q / sqrt(G)), estimate - s g(-q / sqrt(G))        s = standard error * sqrt(G), q as in `t`
+        g(x) = 3 / k ((1 + k (x - k / (6 G)))**(1/3) - 1)                k the skewness, 6 a sqrt(G), a as in `bca`
+
+    Source: Hall 1992, doi:10.1111/j.2517-6161.1992.tb01876.x.
+    """
+    root = math.sqrt(evidence.statistic.n_units)
+    skewness = 6 * acceleration(evidence.statistic) * root
+    scale = evidence.statistic.standard_error * root
+
+    def g(x: float) -> float:
+        if abs(skewness) < 1e-8:
+            return x
+        return 3 / skewness * (math.cbrt(1 + skewness * (x - skewness / (6 * root**2))) - 1)
+
+    reach = evidence.t_quantile / root
+    return Interval(evidence.estimate - scale * g(reach), evidence.estimate - scale * g(-reach))
 
 
 def percentile(evidence: Evidence) -> Interval:
@@ -70,6 +121,54 @@ def percentile(evidence: Evidence) -> Interval:
     """
     low, high = evidence.tails
     return Interval(quantile(evidence.replicates, low), quantile(evidence.replicates, high))
+
+
+def basic(evidence: Evidence) -> Interval:
+    """The percentile interval mirrored at the estimate: covers least of all for skewed values, known from elsewhere.
+
+    Source: Davison & Hinkley 1997, Bootstrap Methods and their Application, section 5.2.
+    """
+    mirrored = percentile(evidence)
+    return Interval(2 * evidence.estimate - mirrored.high, 2 * evidence.estimate - mirrored.low)
+
+
+def normal(evidence: Evidence) -> Interval:
+    """The estimate and the standard deviation of the replicates, as if they were normal.
+
+    Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 13.2.
+    """
+    reach = NormalDist().inv_cdf(evidence.tails[1]) * replicate_deviation(evidence.replicates)
+    return Interval(evidence.estimate - reach, evidence.estimate + reach)
+
+
+def replicate_deviation(replicates: FloatArray) -> float:
+    """The standard deviation of replicates, from exact sums."""
+    spread = replicates - ordered_sum(replicates) / len(replicates)
+    return math.sqrt(ordered_sum(spread**2) / (len(replicates) - 1))
+
+
+def studentized(evidence: Evidence) -> Interval:
+    """The quantiles of the replicates in units of their own standard errors, from the other side (bootstrap-t).
+
+        estimate - q(upper tail) s, estimate - q(lower tail) s        s = root of the sum of u_g**2
+
+    Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 12.5.
+    """
+    low, high = (quantile(evidence.studentized, p) for p in evidence.tails)
+    error = evidence.statistic.plain_error
+    return Interval(evidence.estimate - high * error, evidence.estimate - low * error)
+
+
+def auto(evidence: Evidence) -> Interval:
+    """The least interval that holds two which fail in opposite situations: `t` and one that allows for skewness.
+
+    The other is `hall` where all units have the same share or more than 1,000 are effective, else `studentized`.
+    Student's interval covers too little where skewness is real, the others where it is noise, as it is for
+    differences with many ties. Coverage of all: docs/coverage.md.
+    """
+    other = studentized if resamples("auto", evidence.statistic) else hall
+    ends = [t(evidence), other(evidence)]
+    return Interval(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def bca(evidence: Evidence) -> Interval:
@@ -83,25 +182,40 @@ def bca(evidence: Evidence) -> Interval:
 
     Source: Efron 1987, doi:10.1080/01621459.1987.10478410.
     """
-    normal = NormalDist()
-    z0, a = normal.inv_cdf(_share_below(evidence)), acceleration(evidence)
+    law = NormalDist()
+    z0, a = law.inv_cdf(_share_below(evidence)), acceleration(evidence.statistic)
 
     def level(p: float) -> float:
-        z = z0 + normal.inv_cdf(p)
+        z = z0 + law.inv_cdf(p)
         shrink = 1 - a * z
-        return normal.cdf(z0 + z / shrink if shrink > 0 else math.copysign(math.inf, z))
+        return law.cdf(z0 + z / shrink if shrink > 0 else math.copysign(math.inf, z))
 
     low, high = evidence.tails
     return Interval(quantile(evidence.replicates, level(low)), quantile(evidence.replicates, level(high)))
 
 
 INTERVALS: dict[str, Callable[[Evidence], Interval]] = {
-    "percentile": percentile,
-    "bca": bca,
+    "auto": auto,
     "t": t,
+    "hall": hall,
+    "cr1": cr1,
+    "cr3": cr3,
+    "percentile": percentile,
+    "basic": basic,
+    "normal": normal,
+    "bca": bca,
+    "studentized": studentized,
 }
-RESAMPLING = frozenset({"percentile", "bca"})
+RESAMPLING = frozenset({"percentile", "basic", "normal", "bca"})
 """The methods that need replicates."""
+MANY_UNITS = 1_000
+"""Effective units from which skewness is no longer noise, and `auto` draws nothing."""
+
+
+def resamples(method: str, statistic: Statistic) -> bool:
+    """Whether a method needs studentized replicates of this statistic."""
+    few_clusters = not statistic.units_alike and statistic.effective_units <= MANY_UNITS
+    return method == "studentized" or (method == "auto" and few_clusters)
 
 
 def interval(method: str, evidence: Evidence) -> Interval:
@@ -111,9 +225,9 @@ def interval(method: str, evidence: Evidence) -> Interval:
     """
     if method not in INTERVALS:
         raise EvalcoreError(unknown("interval method", method, INTERVALS))
-    if evidence.n_units < 2 or math.isnan(evidence.estimate):
+    if evidence.statistic.n_units < 2 or math.isnan(evidence.estimate):
         return Interval(math.nan, math.nan)
-    if not evidence.influence.any():
+    if not evidence.statistic.influence.any():
         return Interval(evidence.estimate, evidence.estimate)
     return INTERVALS[method](evidence)
 
@@ -133,15 +247,17 @@ def quantile(ascending: FloatArray, p: float) -> float:
     return float(low + (rank - below) * (high - low))
 
 
-def acceleration(evidence: Evidence) -> float:
+def acceleration(statistic: Statistic) -> float:
     """The a of `bca`: how fast the standard error grows with the estimate, from the skewness of the deletions."""
-    spread = evidence.deletion - math.fsum(evidence.deletion.tolist()) / evidence.n_units
-    spread /= np.abs(spread).max() or 1.0  # a ratio of powers: the scale cancels, and now cannot overflow
-    return math.fsum((spread**3).tolist()) / (6 * math.fsum((spread**2).tolist()) ** 1.5 or 1.0)
+    spread = statistic.deletion[statistic.n > 0]
+    spread = spread - ordered_sum(spread) / len(spread)
+    spread = spread / (np.abs(spread).max() or 1.0)  # a ratio of powers: the scale cancels, and cannot overflow
+    squares = ordered_sum(spread * spread)
+    return ordered_sum(spread * spread * spread) / (6 * squares * math.sqrt(squares) or 1.0)
 
 
 def _share_below(evidence: Evidence) -> float:
-    replicates, tie = evidence.replicates, evidence.resolution
+    replicates, tie = evidence.replicates, evidence.statistic.resolution
     below = np.searchsorted(replicates, evidence.estimate - tie, side="left")
     up_to = np.searchsorted(replicates, evidence.estimate + tie, side="right")
     count = len(replicates)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +16,8 @@ from evalcore.errors import DataError
 LIMB_BITS = 30
 MAX_QUERIES = 2**32
 """Counted queries of a column: |hi| and lo of one query are at most 2**30, so no 64-bit sum passes 2**62."""
+PRODUCT_BITS = 15
+"""Kept of each factor of a product: sums of 2**33 products stay within 64 bits."""
 MAX_EXPONENT = 500
 """Beyond 2**500 the square of a value would leave the range of a double."""
 
@@ -40,6 +42,15 @@ def to_limbs(values: FloatArray, *, exponent: int | IntArray = 0) -> tuple[IntAr
     return hi.astype(np.int64), lo.astype(np.int64)
 
 
+def product_factor(values: FloatArray, *, exponent: int | IntArray = 0) -> IntArray:
+    """What stands for a value in `UnitSums.products`: rint(value * 2**(15 - exponent)).
+
+    >>> product_factor(np.array([0.75, -0.5]))
+    array([ 24576, -16384])
+    """
+    return np.rint(np.ldexp(values, PRODUCT_BITS - np.asarray(exponent, dtype=np.int32))).astype(np.int64)
+
+
 def scale_exponent(largest: float) -> int:
     """The smallest e >= 0 with largest <= 2**e, for a column whose values are at most `largest` in magnitude.
 
@@ -62,6 +73,10 @@ class UnitSums:
     n          (n_units, n_columns) int64: queries with a defined value
     hi, lo     (n_units, n_columns) int64: sums of their limbs (`to_limbs`)
     exponents  (n_columns,) int64: the scale of each column
+    products   for pairs of columns (the first place not above the second), the sum over queries of the products of
+               their `product_factor`: how far queries of a unit resemble each other follows from it.
+               A column's own, (i, i), is of squares. Only where units have several queries, and only as many
+               pairs as somebody needs; unknown ones widen intervals
 
     A column is one metric of one system. Tables of disjoint queries over the same units add: n, hi and lo
     by plain integer addition, in any order. Raises DataError if the arrays do not fit together, or if a
@@ -73,6 +88,7 @@ class UnitSums:
     hi: IntArray
     lo: IntArray
     exponents: IntArray
+    products: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.units.ndim != 1 or self.units.dtype.kind != "U":
@@ -110,12 +126,18 @@ class UnitSums:
 
     @classmethod
     def from_values(
-        cls, unit_ids: Sequence[str] | AnyArray, values: FloatArray, *, exponents: IntArray | None = None
+        cls,
+        unit_ids: Sequence[str] | AnyArray,
+        values: FloatArray,
+        *,
+        exponents: IntArray | None = None,
+        contrasts: Sequence[tuple[int, int]] = (),
     ) -> UnitSums:
         """Sums of query values (n_queries, n_columns), NaN = undefined, by the unit of each query (n_queries,).
 
-        `exponents` default to the smallest that hold each column.  Raises DataError for infinite values and
-        for ids that are not strings.
+        `exponents` default to the smallest that hold each column. `contrasts` are the pairs of columns that
+        will be contrasted: where units have several queries their intervals need `products`.
+        Raises DataError for infinite values and for ids that are not strings.
 
         >>> sums = UnitSums.from_values(["b", "a", "b"], np.array([[0.5], [1.0], [np.nan]]))
         >>> sums.units.tolist(), sums.n.tolist(), sums.mean(0)
@@ -133,7 +155,20 @@ class UnitSums:
         order = np.argsort(ids, kind="stable")
         units, starts = np.unique(ids[order], return_index=True)
         n, hi, lo = (np.add.reduceat(rows[order], starts, axis=0) for rows in (defined.astype(np.int64), hi, lo))
-        return cls(units, n, hi, lo, exponents)
+        products = {}
+        if len(units) < len(ids):
+            factors = product_factor(filled, exponent=exponents)
+            pairs = [*((column, column) for column in range(values.shape[1])), *map(tuple, map(sorted, contrasts))]
+            products = {(a, b): int(factors[:, a] @ factors[:, b]) for a, b in pairs}
+        return cls(units, n, hi, lo, exponents, products)
+
+    def product(self, one: int, other: int) -> float:
+        """The sum over queries of the product of two columns, to about 4 digits; NaN where nobody counted it."""
+        whole = self.products.get((min(one, other), max(one, other)))
+        if whole is None:
+            return math.nan
+        exponent = int(self.exponents[one] + self.exponents[other]) - 2 * PRODUCT_BITS
+        return math.ldexp(float(whole), exponent)
 
     def exact_mean(self, column: int) -> Fraction:
         """The sum over the number of queries, unrounded.  Raises ZeroDivisionError if no query has a value."""
