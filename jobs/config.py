@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from evalcore.conventions import (
     Conventions,
@@ -26,7 +27,20 @@ from evalcore.conventions import (
     Unjudged,
     UnjudgedQuery,
 )
+from evalcore.errors import unknown
+from evalcore.inference import INTERVALS, TESTS
 from evalcore.presets import PRESETS, preset
+
+
+def _known(kind: str, names: Collection[str]) -> Callable[[str], str]:
+    """A check of a setting that is one of many names: the message has the nearest."""
+
+    def check(given: str) -> str:
+        if given not in names:
+            raise ValueError(unknown(kind, given, names))
+        return given
+
+    return check
 
 
 class Section(BaseModel):
@@ -143,8 +157,17 @@ class Aggregate(Section):
     )
     baseline: str | None = Field(default=None, description="the system that all others are compared with")
     name: str | None = Field(default=None, description="the name of this aggregation; null = the unit")
-    methods: list[Literal["percentile", "bca", "t"]] = Field(
-        default=["percentile", "bca", "t"], min_length=1, description="interval methods, each a row of its own"
+    methods: list[Annotated[str, AfterValidator(_known("interval method", INTERVALS))]] = Field(
+        default=["auto", "percentile"], min_length=1, description="interval methods, each a row of its own"
+    )
+    tests: list[Annotated[str, AfterValidator(_known("test", TESTS))]] = Field(
+        default=["sign_flip"], description="p-values of contrasts beside Student's"
+    )
+    adjust: Literal["holm", "max_t", "tukey_hsd", "bonferroni", "benjamini_hochberg"] = Field(
+        default="holm", description="how p-values allow for all contrasts of a metric"
+    )
+    margins: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default={}, description="the smallest delta that matters, by metric; else 0.5 % of the baseline"
     )
     replicates: int = Field(default=9_999, ge=99, description="bootstrap draws")
     confidence: float = Field(default=0.95, gt=0, lt=1, description="a fraction: 95 % is 0.95")

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from evalcore import Conventions, Metric, column_name, name
 from evalcore.metrics.base import HasElements, floor_of
 
@@ -21,19 +18,26 @@ WEIGHT = "weight"
 class Measure:
     """One number for each system.
 
-    name       the metric's name; of a vector with the element in square brackets
-    column     what holds a query's value in counted SCORES, and the sums in UNIT SUMS
-    element    the place in the vector
-    statistic  how the values of queries become one number: the metric's own, or that of ``mean``
-    bounded    whether a query's value is within -1 and 1 by definition
+    name                 the metric's name; of a vector with the element in square brackets
+    source               the column of SCORES that holds a query's value
+    column               what holds it in counted SCORES, and the sums in UNIT SUMS
+    element              the place in the vector
+    statistic            how the values of queries become one number: the metric's own, or that of ``mean``
+    bounded              whether a query's value is within -1 and 1 by definition
+    higher_is_better, needs_relevant, undefined_by_system   of the metric, see evalcore.metrics.base.Facts
+    floor                the least value that a geometric mean takes
     """
 
-    metric: Metric
     name: str
+    source: str
     column: str
-    element: int | None
-    statistic: Statistic
-    bounded: bool
+    element: int | None = None
+    statistic: Statistic = "mean"
+    bounded: bool = False
+    higher_is_better: bool | None = True
+    needs_relevant: bool = False
+    undefined_by_system: bool = False
+    floor: float = 0.0
 
     @property
     def kind(self) -> Literal["mean", "ratio", "geometric"]:
@@ -43,31 +47,14 @@ class Measure:
         return "geometric" if self.statistic == "geometric" else "mean"
 
     @property
+    def sums(self) -> tuple[str, ...]:
+        """The columns of UNIT SUMS: one, or two of a ratio."""
+        return (self.column, f"{self.column}_below") if self.kind == "ratio" else (self.column,)
+
+    @property
     def unit_weight(self) -> str:
         """The column that weighs queries so that each unit counts once."""
         return f"{self.column}_unit_weight"
-
-    @property
-    def values(self) -> dict[str, Column]:
-        """The columns of counted SCORES, from those of SCORES: the query's value first."""
-        whole = column_name(self.metric)
-        value = F.col(whole) if self.element is None else F.get(whole, F.lit(self.element))
-        parts = ("above", "below") if self.statistic == "ratio" else ()
-        return {self.column: value, **{f"{self.column}_{part}": F.col(f"{whole}_{part}") for part in parts}}
-
-    @property
-    def sums(self) -> dict[str, Column]:
-        """The columns of UNIT SUMS, each the sum of what a row of counted SCORES adds to it; one, or two of a ratio."""
-        value, below = F.col(self.column), f"{self.column}_below"
-        match self.statistic:
-            case "ratio":
-                return {self.column: F.col(f"{self.column}_above"), below: F.col(below)}
-            case "weighted" | "units":
-                weight = F.col(WEIGHT if self.statistic == "weighted" else self.unit_weight).cast("double")
-                return {self.column: value * weight, below: F.when(value.isNotNull(), weight)}
-            case "geometric":
-                return {self.column: F.log(F.when(value.isNotNull(), F.greatest(value, F.lit(floor_of(self.metric)))))}
-        return {self.column: value}
 
 
 def measures_of(metrics: Sequence[Metric], conventions: Conventions) -> list[Measure]:
@@ -76,17 +63,21 @@ def measures_of(metrics: Sequence[Metric], conventions: Conventions) -> list[Mea
 
 
 def _of(metric: Metric, conventions: Conventions) -> list[Measure]:
-    own, chosen = metric.FACTS.statistic, conventions.mean
+    facts, chosen = metric.FACTS, conventions.mean
+    own = facts.statistic
     statistic: Statistic = own if own != "mean" else "mean" if chosen == "queries" else chosen
     as_usual = conventions.duplicates != "counted" and conventions.ties != "average_rank"
-    within = max(abs(metric.FACTS.low), abs(metric.FACTS.high)) <= 1 and as_usual
+    within = max(abs(facts.low), abs(facts.high)) <= 1 and as_usual
     whole = Measure(
-        metric=metric,
         name=name(metric),
+        source=column_name(metric),
         column=column_name(metric),
-        element=None,
         statistic=statistic,
         bounded=within and statistic in ("mean", "median", "units"),
+        higher_is_better=facts.higher_is_better,
+        needs_relevant=facts.needs_relevant,
+        undefined_by_system=facts.undefined_by_system,
+        floor=floor_of(metric) if statistic == "geometric" else 0.0,
     )
     if not isinstance(metric, HasElements):
         return [whole]

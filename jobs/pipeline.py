@@ -24,7 +24,7 @@ from jobs import spread as spreading
 from jobs.checks import check_aggregate, check_columns, check_score, conventions_of, metrics_of
 from jobs.config import Config, Inputs, config_hash, dump
 from jobs.errors import JobError, UsageError, number_of
-from jobs.measures import Measure, measures_of
+from jobs.measures import measures_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
 from jobs.tables import QRELS_SCHEMA
@@ -220,7 +220,8 @@ def aggregate(
     manifest, unit, target = check_aggregate(directory, config)
     chosen = config.aggregate
     conventions = conventions_of(manifest, config)
-    measures = measures_of(metrics_of(manifest), conventions)
+    metrics = metrics_of(manifest)
+    measures = measures_of(metrics, conventions)
     with store.publish(target, replace=True) as staging, told():
         scores = spark.read.parquet(*store.score_files(directory, manifest))
         counted = unit_sums.counted(scores, measures=measures, conventions=conventions)
@@ -241,7 +242,7 @@ def aggregate(
                 shared = unit_sums.given_others(counted, measures=measures, baseline=chosen.baseline)
                 sums = sums.unionByName(unit_sums.unit_sums(shared, **summing, given=True))
             sums.write.parquet(store.uri(staging / "unit_sums"))
-            outcomes = pairs.pair_counts(counted, measures=measures, baseline=chosen.baseline)
+            outcomes = pairs.pair_counts(counted, measures=measures, exponents=exponents, baseline=chosen.baseline)
             outcomes.write.parquet(store.uri(staging / "pairs"))
             medians = unit_sums.medians(counted, measures)
         settings = inference.Settings(
@@ -252,6 +253,9 @@ def aggregate(
             baseline=chosen.baseline,
             bucketed=bucketed,
             restricted=restricted,
+            tests=chosen.tests,
+            adjust=chosen.adjust,
+            margins=chosen.margins,
             medians=medians,
         )
         with progress.stage(f"{chosen.replicates:,} bootstrap replicates"):
@@ -272,8 +276,11 @@ def aggregate(
             "unit": unit,
             "n_units": facts.n_units,
             "bucketed": bucketed,
+            "restricted": restricted,
+            "systems": manifest["systems"],
+            "measures": [asdict(measure) for measure in measures],
             "exponents": exponents,
-            "notes": _notes(estimates, contrasts, measures, chosen.methods[0]),
+            "notes": _notes(estimates, contrasts, metrics, conventions, chosen.methods[0]),
             "conventions": asdict(conventions),
             "config": dump(config)["aggregate"],
             "files": files,
@@ -282,7 +289,9 @@ def aggregate(
     return {**described, "directory": str(target)}, estimates, contrasts
 
 
-def _notes(estimates: pa.Table, contrasts: pa.Table, measures: Sequence[Measure], method: str) -> list[str]:
-    metrics = {measure.name: measure.metric for measure in measures}
+def _notes(
+    estimates: pa.Table, contrasts: pa.Table, metrics: Sequence[Metric], conventions: Conventions, method: str
+) -> list[str]:
+    by_name = {measure.name: metric for metric in metrics for measure in measures_of([metric], conventions)}
     of_method = [[row for row in table.to_pylist() if row["method"] == method] for table in (estimates, contrasts)]
-    return [*notes.of_calibration(of_method[0], metrics), *notes.of_contrasts(of_method[1], metrics)]
+    return [*notes.of_calibration(of_method[0], by_name), *notes.of_contrasts(of_method[1], by_name)]

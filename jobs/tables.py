@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from evalcore.inference import TESTS
+
 RANKING_COLUMNS = (
     "system",
     "query_id",
@@ -49,8 +51,9 @@ RESERVED = {
 ALL = "all"
 """The segment that holds every query."""
 
-UNIT_SUMS = ("segment", "unit", "system", "given", "n_queries")
-"""Followed by <column>_n, <column>_hi and <column>_lo for each metric. `given` is null in the sums of all
+UNIT_SUMS = ("segment", "stratum", "unit", "system", "given", "n_queries")
+"""Followed by <column>_n, <column>_hi, <column>_lo and <column>_squares for each metric. `stratum` is null unless the
+aggregation is stratified. `given` is null in the sums of all
 counted queries; otherwise the sums are over the queries that the system named there answered too."""
 
 ESTIMATES = pa.schema(
@@ -61,6 +64,7 @@ ESTIMATES = pa.schema(
         ("statistic", pa.string()),
         ("estimate", pa.float64()),
         ("standard_error", pa.float64()),
+        ("degrees_of_freedom", pa.float64()),
         ("method", pa.string()),
         ("confidence", pa.float64()),
         ("low", pa.float64()),
@@ -80,19 +84,24 @@ CONTRASTS = pa.schema(
         ("statistic", pa.string()),
         ("delta", pa.float64()),
         ("relative_delta", pa.float64()),
+        ("relative_low", pa.float64()),
+        ("relative_high", pa.float64()),
         ("standard_error", pa.float64()),
+        ("degrees_of_freedom", pa.float64()),
         ("method", pa.string()),
         ("confidence", pa.float64()),
         ("low", pa.float64()),
         ("high", pa.float64()),
         ("p_value", pa.float64()),
         ("p_adjusted", pa.float64()),
+        *((f"p_{test}", pa.float64()) for test in TESTS),
         ("effect_size", pa.float64()),
         ("wins", pa.int64()),
         ("ties", pa.int64()),
         ("losses", pa.int64()),
         ("n_queries", pa.int64()),
         ("n_units", pa.int64()),
+        ("margin", pa.float64()),
         ("verdict", pa.string()),
         ("flags", pa.list_(pa.string())),
     ]

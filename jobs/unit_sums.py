@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
-from evalcore.inference import LIMB_BITS
+from evalcore.inference import LIMB_BITS, PRODUCT_BITS
 from evalcore.statuses import left_out
 from jobs.measures import WEIGHT, Measure
 from jobs.tables import ALL, UNIT_SUMS
@@ -32,17 +32,41 @@ def counted(scores: DataFrame, *, measures: Sequence[Measure], conventions: Conv
     rows = scores.where(~F.col("status").isin(*left_out(conventions)))
     columns = {}
     for measure in measures:
-        (column, value), *parts = measure.values.items()
+        (column, value), *parts = values_of(measure).items()
         columns[f"{column}_undefined"] = value.isNull()
-        filled = measure.metric.FACTS.needs_relevant and conventions.fill is not None and not parts
+        filled = measure.needs_relevant and conventions.fill is not None and not parts
         columns[column] = F.coalesce(value, F.lit(conventions.fill)) if filled else value
         columns |= dict(parts)
     return rows.withColumns(columns)
 
 
+def values_of(measure: Measure) -> dict[str, Column]:
+    """The columns of counted SCORES, from those of SCORES: the query's value first."""
+    whole = F.col(measure.source)
+    value = whole if measure.element is None else F.get(whole, F.lit(measure.element))
+    parts = ("above", "below") if measure.statistic == "ratio" else ()
+    return {measure.column: value, **{f"{measure.column}_{part}": F.col(f"{measure.source}_{part}") for part in parts}}
+
+
+def added_by(measure: Measure) -> dict[str, Column]:
+    """The columns of UNIT SUMS, each with what a row of counted SCORES adds to it."""
+    value = F.col(measure.column)
+    match measure.statistic:
+        case "ratio":
+            added = [F.col(f"{measure.column}_above"), F.col(f"{measure.column}_below")]
+        case "weighted" | "units":
+            weight = F.col(WEIGHT if measure.statistic == "weighted" else measure.unit_weight).cast("double")
+            added = [value * weight, F.when(value.isNotNull(), weight)]
+        case "geometric":
+            added = [F.log(F.when(value.isNotNull(), F.greatest(value, F.lit(measure.floor))))]
+        case _:
+            added = [value]
+    return dict(zip(measure.sums, added, strict=True))
+
+
 def undefined(measures: Sequence[Measure]) -> Column:
     """Whether a row of counted SCORES lacks a value for want of a relevant document."""
-    return _lacks(measure for measure in measures if measure.metric.FACTS.needs_relevant)
+    return _lacks(measure for measure in measures if measure.needs_relevant)
 
 
 def _lacks(measures: Iterable[Measure]) -> Column:
@@ -81,9 +105,9 @@ def _weighed(counted: DataFrame, measures: Sequence[Measure], unit: str, *, give
 
 def facts(counted: DataFrame, unit: str, measures: Sequence[Measure]) -> Facts:
     """Runs one job over counted SCORES; a value within [-1, 1] by definition is not looked at."""
-    columns = {column: added for measure in measures for column, added in measure.sums.items()}
+    columns = {column: added for measure in measures for column, added in added_by(measure).items()}
     unbounded = {column for measure in measures if not measure.bounded for column in measure.sums}
-    by_system = [measure for measure in measures if measure.metric.FACTS.undefined_by_system]
+    by_system = [measure for measure in measures if measure.undefined_by_system]
     weight = F.col(WEIGHT).cast("double") if any(each.statistic == "weighted" for each in measures) else F.lit(1.0)
     row = (
         _weighed(counted, measures, unit, given=False)
@@ -128,18 +152,21 @@ def unit_sums(
     """
     sums = [F.count("*").alias("n_queries")]
     for measure in measures:
-        for column, added in measure.sums.items():
+        for column, added in added_by(measure).items():
             high, low = limbs(added, exponent=exponents[column])
+            square = factor(added, exponent=exponents[column]) * factor(added, exponent=exponents[column])
             sums += [
                 F.count(added).alias(f"{column}_n"),
                 F.coalesce(F.sum(high), F.lit(0)).alias(f"{column}_hi"),
                 F.coalesce(F.sum(low), F.lit(0)).alias(f"{column}_lo"),
                 F.count_if(f"{measure.column}_undefined").alias(f"{column}_undefined"),
+                F.coalesce(F.sum(square), F.lit(0)).alias(f"{column}_squares"),
             ]
     weighed = _weighed(counted, measures, unit_name, given=given)
     keyed = weighed.withColumns(
         {
             "segment": F.lit(ALL),
+            "stratum": F.lit(None).cast("string"),
             "unit": unit_of(unit_name, bucketed=bucketed),
             **({} if given else {"given": F.lit(None).cast("string")}),
         }
@@ -164,13 +191,18 @@ def limbs(value: Column, *, exponent: int) -> tuple[Column, Column]:
     return high, F.rint((scaled - high) * 2.0**LIMB_BITS).cast("long")
 
 
+def factor(value: Column, *, exponent: int) -> Column:
+    """What stands for a value in sums of products, the arithmetic of evalcore.inference.product_factor in SQL."""
+    return F.rint(value * (2.0**PRODUCT_BITS / 2.0**exponent)).cast("long")
+
+
 def given_others(counted: DataFrame, *, measures: Sequence[Measure], baseline: str | None) -> DataFrame:
     """Counted SCORES once for each other system that counts the query too, named in the column given.
 
     A value is null where the other system's is: for contrasts of systems that may count different queries.
     With a baseline only pairs with it. Moves SCORES twice.
     """
-    columns = [column for measure in measures for column in measure.values]
+    columns = [column for measure in measures for column in values_of(measure)]
     theirs = [F.col(column).alias(f"{column}_given") for column in columns]
     others = counted.select("query_id", F.col("system").alias("given"), *theirs)
     pairs = counted.join(others, on="query_id", how="inner").where(F.col("system") != F.col("given"))

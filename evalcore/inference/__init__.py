@@ -23,11 +23,11 @@ from evalcore.inference.intervals import INTERVALS, Evidence, Interval, interval
 from evalcore.inference.measures import Measure
 from evalcore.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from evalcore.inference.randomization import sign_flip_p_value
-from evalcore.inference.sums import LIMB_BITS, UnitSums, scale_exponent, to_limbs
+from evalcore.inference.sums import LIMB_BITS, PRODUCT_BITS, UnitSums, scale_exponent, to_limbs
 from evalcore.inference.tests import TESTS, Joint
 
 __all__ = [
-    "INTERVALS", "LIMB_BITS", "TESTS", "Contrast", "Estimate", "Evidence", "Inference", "Interval", "Joint", "Measure",
+    "INTERVALS", "LIMB_BITS", "PRODUCT_BITS", "TESTS", "Contrast", "Estimate", "Evidence", "Inference", "Interval", "Joint", "Measure",
     "UnitSums", "benjamini_hochberg", "bonferroni", "holm", "infer", "interval", "scale_exponent", "sign_flip_p_value",
     "to_limbs",
 ]  # fmt: skip
