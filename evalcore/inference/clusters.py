@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from evalcore.arrays import FloatArray
 from evalcore.inference.ordered import ordered_sum
@@ -60,3 +61,18 @@ def degrees_of_freedom(share: FloatArray, *, correlation: float, n_queries: int)
     trace = ordered_sum(a * (v + diagonal))
     of_square = ordered_sum(a**2 * (v**2 + 2 * v * diagonal)) + off
     return max(1.0, trace**2 / of_square)
+
+
+def pooled_degrees_of_freedom(errors: Sequence[float], degrees: Sequence[float]) -> float:
+    """Of the root of the sum of squared standard errors of independent estimates, each with its own.
+
+        df = (sum of e**2)**2 / sum of e**4 / df_e
+
+    Source: Welch 1947, doi:10.1093/biomet/34.1-2.28.
+
+    >>> pooled_degrees_of_freedom([1.0, 1.0], [9, 9])
+    18.0
+    """
+    squares = [error * error for error in errors]
+    below = sum(square * square / df for square, df in zip(squares, degrees, strict=True))
+    return sum(squares) ** 2 / below if below > 0 else float(min(degrees))

@@ -71,7 +71,7 @@ class Contrast:
     p_value is 1 if no delta differs from 0, never 0, and NaN for less than 2 units. Where all units have the
     same delta, which leaves no error to divide by, it is 2**(1 - n_units), that of sign flips. effect_size is NaN for
     a standard error of 0. n_queries are those that both sides count. Flags as in Estimate, with
-    `insufficient` for fewer than 10 units whose delta differs from 0.
+    `insufficient` for fewer than 10 units whose delta differs from 0 (`influence.Statistic.informative_units`).
     """
 
     delta: float
@@ -247,7 +247,7 @@ def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: 
         degrees_of_freedom=column.degrees_of_freedom,
         n_queries=column.n_queries,
         n_units=column.n_units,
-        flags=_flags(evidence, uninformative=evidence.statistic.most_common_value()),
+        flags=_flags(evidence),
         intervals=intervals,
     )
 
@@ -324,7 +324,7 @@ def _contrast(
         effect_size=pair.estimate / (error * math.sqrt(pair.n_units)) if error > 0 else math.nan,
         n_queries=pair.n_queries,
         n_units=pair.n_units,
-        flags=_flags(evidence, uninformative=0.0),
+        flags=_flags(evidence),
         intervals=intervals,
     )
 
@@ -340,14 +340,14 @@ def _p_value(pair: Statistic) -> float:
     return max(2 * student_t_cdf(-abs(pair.estimate) / error, pair.degrees_of_freedom), math.ulp(0.0))
 
 
-def _flags(evidence: Evidence, *, uninformative: float) -> tuple[str, ...]:
+def _flags(evidence: Evidence) -> tuple[str, ...]:
     """The flags of Estimate that hold, in its order."""
     statistic = evidence.statistic
     one_unit = math.isnan(statistic.standard_error)
     raised = {
         "one_unit": one_unit,
         "degenerate": not one_unit and not statistic.influence.any(),
-        "insufficient": statistic.n_units_away_from(uninformative) < FEWEST_INFORMATIVE_UNITS,
+        "insufficient": statistic.informative_units < FEWEST_INFORMATIVE_UNITS,
         "few_clusters": statistic.effective_units < FEWEST_EFFECTIVE_UNITS,
         "errors_disagree": _errors_disagree(evidence),
     }

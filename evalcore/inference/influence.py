@@ -23,22 +23,26 @@ class Statistic:
 
         share       h_g = n_g / N                        n_g: queries of unit g,  N = sum of n_g
         influence   u_g = (S_g - estimate * n_g) / N     S_g: sum of unit g
+        adjusted    u_g / sqrt(1 - h_g)                  of the expected square that u_g would have, were it not fitted
         deletion    estimate - (estimate without unit g) = u_g / (1 - h_g)
 
     of a contrast: the candidate's less the baseline's, and of the two shares the mean. `values` are unit means
     (of a contrast: deltas), NaN where undefined; `n` counts the queries of either side. Influence below rounding
-    is exactly 0. `square_sum` is the sum over queries of the squared value, NaN where nobody counted it.
+    is exactly 0. `square_sum` is the sum over queries of the squared value, NaN where nobody counted it. `sides` are
+    the candidate's and the baseline's statistics of a contrast.
     """
 
     estimate: float
     share: FloatArray
     influence: FloatArray
+    adjusted: FloatArray
     deletion: FloatArray
     values: FloatArray
     n: IntArray
     n_queries: int
     resolution: float
     square_sum: float = math.nan
+    sides: tuple[Statistic, Statistic] | None = None
 
     @property
     def n_units(self) -> int:
@@ -47,14 +51,14 @@ class Statistic:
 
     @cached_property
     def standard_error(self) -> float:
-        """CR2: the root of the sum of u_g**2 / (1 - h_g); NaN for less than 2 units with a counted query.
+        """CR2: the root of the sum of adjusted_g**2; NaN for less than 2 units with a counted query, on either side.
 
         Unbiased where the queries of a unit are independent. With one query a unit it is s / sqrt(N), as are CR1
         and CR3.  Source: Bell & McCaffrey 2002, Survey Methodology 28(2), 169-181.
         """
-        if self.n_units < 2 or math.isnan(self.estimate):
+        if min(statistic.n_units for statistic in self.sides or [self]) < 2 or math.isnan(self.estimate):
             return math.nan
-        return math.sqrt(max(0.0, ordered_sum(self.influence * self.deletion)))
+        return math.sqrt(ordered_sum(self.adjusted**2))
 
     @cached_property
     def plain_error(self) -> float:
@@ -63,9 +67,20 @@ class Statistic:
 
     @cached_property
     def degrees_of_freedom(self) -> float:
-        """Of `standard_error`, by `evalcore.inference.clusters`: n_units - 1 where all units have the same share."""
-        return clusters.degrees_of_freedom(
-            self.share[self.n > 0], correlation=self.correlation, n_queries=self.n_queries
+        """Of `standard_error`, by `evalcore.inference.clusters`: n_units - 1 where all units have the same share.
+
+        Of a contrast of two sides without a unit in common those of Welch, and of sides that share units but not
+        all queries the fewer of the two.  Source: Welch 1947, doi:10.1093/biomet/34.1-2.28.
+        """
+        if self.sides is None or np.array_equal(self.sides[0].share, self.sides[1].share):
+            return clusters.degrees_of_freedom(
+                self.share[self.n > 0], correlation=self.correlation, n_queries=self.n_queries
+            )
+        one, other = self.sides
+        if np.any((one.n > 0) & (other.n > 0)):
+            return min(one.degrees_of_freedom, other.degrees_of_freedom)
+        return clusters.pooled_degrees_of_freedom(
+            [one.standard_error, other.standard_error], [one.degrees_of_freedom, other.degrees_of_freedom]
         )
 
     @cached_property
@@ -91,11 +106,18 @@ class Statistic:
         squares = ordered_sum(self.share**2)
         return 1 / squares if squares > 0 else 0.0
 
-    def n_units_away_from(self, value: float) -> int:
-        """Units whose value is not `value`."""
-        return int(np.count_nonzero(np.abs(self.values - value) > self.resolution))
+    @property
+    def informative_units(self) -> int:
+        """Units whose value is not the most common one; of a contrast those whose delta is not 0.
 
-    def most_common_value(self) -> float:
+        Of a contrast of two sides without a unit in common the fewer of theirs.
+        """
+        if self.sides is not None and np.isnan(self.values).all():
+            return min(side.informative_units for side in self.sides)
+        usual = 0.0 if self.sides is not None else self._most_common_value()
+        return int(np.count_nonzero(np.abs(self.values - usual) > self.resolution))
+
+    def _most_common_value(self) -> float:
         """The value that most units have, the smallest of equals; NaN if there is none."""
         values, times = np.unique(self.values[~np.isnan(self.values)], return_counts=True)
         return float(values[np.argmax(times)]) if values.size else math.nan
@@ -111,11 +133,14 @@ def of_column(sums: UnitSums, column: int) -> Statistic:
     resolution = math.ldexp(1.0, int(sums.exponents[column]) - RESOLUTION_BITS)
     excess = np.zeros(len(n)) if n_queries == 0 else totals - estimate * n
     excess[np.abs(excess) <= resolution * n] = 0.0
+    influence = excess / max(1, n_queries)
+    rest = np.maximum(1, n_queries - n) / max(1, n_queries)  # 1 - h_g; all queries in one unit: its excess is 0
     return Statistic(
         estimate=estimate,
         share=share,
-        influence=excess / max(1, n_queries),
-        deletion=excess / np.maximum(1, n_queries - n),  # all queries in one unit: its excess is 0
+        influence=influence,
+        adjusted=influence / np.sqrt(rest),
+        deletion=influence / rest,
         values=np.divide(totals, n, out=np.full(len(n), np.nan), where=n > 0),
         n=n,
         n_queries=n_queries,
@@ -135,8 +160,8 @@ def of_ratio(sums: UnitSums, above: int, below: int) -> Statistic:
     if not weight > 0:
         nothing = np.zeros(len(n))
         return Statistic(
-            estimate=math.nan, share=nothing, influence=nothing, deletion=nothing, values=np.full(len(n), np.nan),
-            n=np.zeros_like(n), n_queries=0, resolution=0.0,
+            estimate=math.nan, share=nothing, influence=nothing, adjusted=nothing, deletion=nothing,
+            values=np.full(len(n), np.nan), n=np.zeros_like(n), n_queries=0, resolution=0.0,
         )  # fmt: skip
     estimate = float(sums.exact_ratio(above, below))
     units = max(1, int(n.sum())) / weight  # queries to one unit of what is below
@@ -147,11 +172,14 @@ def of_ratio(sums: UnitSums, above: int, below: int) -> Statistic:
     counts = (weights > 0) | (totals != 0)  # a unit with nothing below may still add above
     usual = weight / max(1, int(np.count_nonzero(counts)))
     values = estimate + excess / np.where(weights > 0, weights, usual)
+    influence = excess / weight
+    rest = np.where(weights < weight, (weight - weights) / weight, 1.0)
     return Statistic(
         estimate=estimate,
         share=weights / weight,
-        influence=excess / weight,
-        deletion=np.divide(excess, weight - weights, out=np.zeros(len(n)), where=weights < weight),
+        influence=influence,
+        adjusted=influence / np.sqrt(rest),
+        deletion=influence / rest,
         values=np.where(counts, values, np.nan),
         n=np.where(counts, n, 0),
         n_queries=int(n.sum()),
@@ -166,6 +194,7 @@ def of_geometric(column: Statistic) -> Statistic:
         estimate=scale,
         share=column.share,
         influence=column.influence * scale,
+        adjusted=column.adjusted * scale,
         deletion=column.deletion * scale,
         values=np.exp(column.values),
         n=column.n,
@@ -186,10 +215,12 @@ def of_contrast(
         estimate=estimate,
         share=shares / 2,
         influence=np.where(rounding, 0.0, influence),
+        adjusted=np.where(rounding, 0.0, candidate.adjusted - baseline.adjusted),
         deletion=np.where(rounding, 0.0, candidate.deletion - baseline.deletion),
         values=candidate.values - baseline.values,
         n=candidate.n + baseline.n,
         n_queries=int(np.minimum(candidate.n, baseline.n).sum()),
         resolution=resolution,
         square_sum=square_sum,
+        sides=(candidate, baseline),
     )

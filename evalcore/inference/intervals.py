@@ -219,13 +219,13 @@ def resamples(method: str, statistic: Statistic) -> bool:
 
 
 def interval(method: str, evidence: Evidence) -> Interval:
-    """The interval by one of INTERVALS; the estimate twice if no unit has influence, NaN for less than 2 units.
+    """The interval by one of INTERVALS; the estimate twice if no unit has influence, NaN without a standard error.
 
     Raises EvalcoreError for a method that does not exist.
     """
     if method not in INTERVALS:
         raise EvalcoreError(unknown("interval method", method, INTERVALS))
-    if evidence.statistic.n_units < 2 or math.isnan(evidence.estimate):
+    if math.isnan(evidence.statistic.standard_error):
         return Interval(math.nan, math.nan)
     if not evidence.statistic.influence.any():
         return Interval(evidence.estimate, evidence.estimate)

@@ -2,7 +2,7 @@ import numpy as np
 
 from evalcore.inference import UnitSums
 
-ALL = ("percentile", "bca", "t")
+ALL = ("auto", "t", "hall", "percentile", "bca", "studentized")
 
 
 def sums_of(*columns, units=None) -> UnitSums:
