@@ -29,6 +29,7 @@ DIGITS = 12
 class Settings:
     """How intervals are made; see jobs.config.Aggregate.
 
+    stratified   whether draws keep the share of each stratum of UNIT SUMS
     restricted   whether a contrast is over the queries that both of its systems count, from sums of their own
     medians      of (system, column of the measure), where medians are asked for
     """
@@ -40,6 +41,7 @@ class Settings:
     baseline: str | None
     bucketed: bool
     restricted: bool
+    stratified: bool = False
     tests: Sequence[str] = ()
     adjust: str = "holm"
     margins: Mapping[str, float] = field(default_factory=dict)

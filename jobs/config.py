@@ -157,6 +157,12 @@ class Aggregate(Section):
     )
     baseline: str | None = Field(default=None, description="the system that all others are compared with")
     name: str | None = Field(default=None, description="the name of this aggregation; null = the unit")
+    segments: list[str] = Field(default=[], description="columns of queries whose every value is estimated by itself")
+    fewest_units: int = Field(default=10, ge=2, description="segments with fewer units are left out")
+    strata: str | None = Field(
+        default=None, description="a column of queries whose values keep their share of the queries in every draw"
+    )
+    movers: int = Field(default=10, ge=0, description="queries that moved most to write of each contrast, each way")
     methods: list[Annotated[str, AfterValidator(_known("interval method", INTERVALS))]] = Field(
         default=["auto", "percentile"], min_length=1, description="interval methods, each a row of its own"
     )

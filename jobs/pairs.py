@@ -1,33 +1,33 @@
-"""SCORES -> what needs both systems of a query at once: wins, ties and losses."""
+"""SCORES -> what needs both systems of a query at once: wins, ties and losses, the queries that moved most."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from jobs.columns import factor
 from jobs.measures import Measure
-from jobs.unit_sums import factor
+from jobs.tables import MOVERS
 
 TIE = 1e-9
 """Values closer than this are a tie: equal up to the rounding of their sums."""
 
 
-def pair_counts(
-    counted: DataFrame, *, measures: Sequence[Measure], exponents: Mapping[str, int], baseline: str | None
+def paired(
+    counted: DataFrame, *, measures: Sequence[Measure], baseline: str | None, others: Sequence[str] = ()
 ) -> DataFrame:
-    """Counted SCORES -> one row for each contrast, with <column>_wins, _ties and _losses of the candidate.
+    """Counted SCORES -> one row for each contrast and query that both systems count, with <column>, <column>_baseline.
 
-    <column>_products is the sum of the products of both values, as `evalcore.inference.UnitSums.products` has it.
+    Against the baseline, or all pairs, the candidate being the later system in order of names.
 
-    Against the baseline, or of all pairs, the candidate being the later system in order of names.
-    A win is the better value, which of some metrics is the lower one. Compares the queries that both systems
-    count and where both values are defined. Moves SCORES once.
+    others   columns of queries to keep
+
+    Moves SCORES once.
     """
     columns = [measure.column for measure in measures]
-    lower_wins = {measure.column for measure in measures if measure.higher_is_better is False}
-    candidate = counted.select("query_id", F.col("system").alias("candidate"), *columns)
+    candidate = counted.select("query_id", F.col("system").alias("candidate"), *columns, *map(quoted, others))
     renamed = [F.col(column).alias(f"{column}_baseline") for column in columns]
     against = counted.select("query_id", F.col("system").alias("baseline"), *renamed)
     if baseline is not None:
@@ -35,18 +35,63 @@ def pair_counts(
         wanted = F.col("candidate") != F.col("baseline")
     else:
         wanted = F.col("candidate") > F.col("baseline")
-    pairs = candidate.join(against, on="query_id", how="inner").where(wanted)
+    return candidate.join(against, on="query_id", how="inner").where(wanted)
+
+
+def quoted(column: str) -> str:
+    """A column's name as Spark takes it where it has a dot."""
+    return f"`{column}`"
+
+
+def pair_counts(paired: DataFrame, *, measures: Sequence[Measure], exponents: Mapping[str, int]) -> DataFrame:
+    """One row for each contrast, with <column>_wins, _ties and _losses of the candidate; by segment if rows have one.
+
+    A win is the better value, which of some metrics is the lower one; what is null on either side counts nowhere.
+    <column>_products is the sum of the products of both values, as `evalcore.inference.UnitSums.products` has it.
+    """
     counts = []
-    for column in columns:
-        delta = F.col(column) - F.col(f"{column}_baseline")
-        delta = -delta if column in lower_wins else delta
-        product = factor(F.col(column), exponent=exponents[column]) * factor(
-            F.col(f"{column}_baseline"), exponent=exponents[column]
-        )
+    for measure in measures:
+        column = measure.column
+        theirs = F.col(f"{column}_baseline")
+        delta = F.col(column) - theirs
+        delta = -delta if measure.higher_is_better is False else delta
+        product = factor(F.col(column), exponent=exponents[column]) * factor(theirs, exponent=exponents[column])
         counts += [
             F.count_if(delta > TIE).alias(f"{column}_wins"),
             F.count_if(F.abs(delta) <= TIE).alias(f"{column}_ties"),
             F.count_if(delta < -TIE).alias(f"{column}_losses"),
             F.sum(product).alias(f"{column}_products"),
         ]
-    return pairs.groupBy("candidate", "baseline").agg(*counts)
+    keys = [key for key in ("segment", "candidate", "baseline") if key in paired.columns]
+    return paired.groupBy(*keys).agg(*counts)
+
+
+def movers(paired: DataFrame, *, measures: Sequence[Measure], most: int) -> DataFrame:
+    """MOVERS: the queries whose value differs most between the two systems, up to `most` each way.
+
+    Of equal deltas the query whose id comes first. Moves the pairs' values once.
+    """
+    metric = F.explode(
+        F.array(
+            *(
+                F.struct(
+                    F.lit(measure.name).alias("metric"),
+                    F.col(measure.column).cast("double").alias("candidate_value"),
+                    F.col(f"{measure.column}_baseline").cast("double").alias("baseline_value"),
+                )
+                for measure in measures
+            )
+        )
+    )
+    values = paired.select("candidate", "baseline", "query_id", metric.alias("of")).select(
+        "candidate",
+        "baseline",
+        "query_id",
+        "of.*",
+        (F.col("of.candidate_value") - F.col("of.baseline_value")).alias("delta"),
+    )
+    moved = values.where(F.abs("delta") > TIE).withColumn("rises", F.col("delta") > 0)
+    most_first = Window.partitionBy("candidate", "baseline", "metric", "rises").orderBy(
+        F.abs("delta").desc(), "query_id"
+    )
+    return moved.withColumn("place", F.row_number().over(most_first)).where(F.col("place") <= most).select(*MOVERS)

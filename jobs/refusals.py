@@ -196,6 +196,8 @@ class SumFacts(Protocol):
     @property
     def n_without_unit(self) -> int: ...  # noqa: D102
     @property
+    def n_crossing(self) -> int: ...  # noqa: D102
+    @property
     def n_undefined(self) -> int: ...  # noqa: D102
     @property
     def n_bad_weights(self) -> int: ...  # noqa: D102
@@ -226,8 +228,22 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
             f"{_examples(scores.where(undefined), **answer)}; judge more, or score again with "
             "--set score.conventions.no_relevant=zero (or skip, one)"
         )
+    if facts.n_crossing:
+        raise DataRefused(
+            f"{number_of(facts.n_crossing, 'unit')} of {unit} in more than one stratum; strata must part the units: "
+            "use another unit or column of strata, or make it a column of segments"
+        )
     if facts.n_units == 0:
         raise DataRefused("no query counts: all are unjudged, or unanswered and left out; judge them, or score others")
+
+
+def of_segments(n_segments: int, columns: Sequence[str], *, most: int) -> None:
+    """Raises DataRefused for columns with so many values that they can be no segments."""
+    if n_segments > most:
+        raise DataRefused(
+            f"{', '.join(columns)}: {n_segments:,} segments with enough units, and at most {most:,} can be told; is it "
+            "a column of ids? Name another with aggregate.segments, or raise aggregate.fewest_units"
+        )
 
 
 def _examples(rows: DataFrame, **shown: str) -> str:

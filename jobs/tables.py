@@ -56,6 +56,9 @@ UNIT_SUMS = ("segment", "stratum", "unit", "system", "given", "n_queries")
 aggregation is stratified. `given` is null in the sums of all
 counted queries; otherwise the sums are over the queries that the system named there answered too."""
 
+MOVERS = ("candidate", "baseline", "metric", "place", "query_id", "candidate_value", "baseline_value", "delta")
+"""`place` counts from 1, for deltas above 0 and below 0 by themselves."""
+
 ESTIMATES = pa.schema(
     [
         ("segment", pa.string()),

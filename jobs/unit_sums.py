@@ -10,14 +10,16 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
-from evalcore.inference import LIMB_BITS, PRODUCT_BITS
 from evalcore.statuses import left_out
+from jobs.columns import added_by, factor, limbs, values_of
 from jobs.measures import WEIGHT, Measure
 from jobs.tables import ALL, UNIT_SUMS
 
 MOST_UNITS = 32_768
 """Above this many units, units share buckets, and a bucket is the unit."""
 BUCKETS = 4_096
+NONE = "(none)"
+"""What the stratum of a query is called that says none."""
 SALT = "evaljob"
 """Never change it: the same id must fall into the same bucket every night."""
 
@@ -40,30 +42,6 @@ def counted(scores: DataFrame, *, measures: Sequence[Measure], conventions: Conv
     return rows.withColumns(columns)
 
 
-def values_of(measure: Measure) -> dict[str, Column]:
-    """The columns of counted SCORES, from those of SCORES: the query's value first."""
-    whole = F.col(measure.source)
-    value = whole if measure.element is None else F.get(whole, F.lit(measure.element))
-    parts = ("above", "below") if measure.statistic == "ratio" else ()
-    return {measure.column: value, **{f"{measure.column}_{part}": F.col(f"{measure.source}_{part}") for part in parts}}
-
-
-def added_by(measure: Measure) -> dict[str, Column]:
-    """The columns of UNIT SUMS, each with what a row of counted SCORES adds to it."""
-    value = F.col(measure.column)
-    match measure.statistic:
-        case "ratio":
-            added = [F.col(f"{measure.column}_above"), F.col(f"{measure.column}_below")]
-        case "weighted" | "units":
-            weight = F.col(WEIGHT if measure.statistic == "weighted" else measure.unit_weight).cast("double")
-            added = [value * weight, F.when(value.isNotNull(), weight)]
-        case "geometric":
-            added = [F.log(F.when(value.isNotNull(), F.greatest(value, F.lit(measure.floor))))]
-        case _:
-            added = [value]
-    return dict(zip(measure.sums, added, strict=True))
-
-
 def undefined(measures: Sequence[Measure]) -> Column:
     """Whether a row of counted SCORES lacks a value for want of a relevant document."""
     return _lacks(measure for measure in measures if measure.needs_relevant)
@@ -78,6 +56,7 @@ def _lacks(measures: Iterable[Measure]) -> Column:
 class Facts:
     """What must be known of counted SCORES before they are summed.
 
+    n_strata        strata, and n_crossing the units that are in more than one; 0 without strata
     n_undefined     rows that lack a value for want of a relevant document
     n_by_system     rows that lack a value for a reason that may be the system's
     n_bad_weights   rows whose weight is null, not a number or negative, where weights count
@@ -86,15 +65,18 @@ class Facts:
 
     n_units: int
     n_without_unit: int
+    n_strata: int
+    n_crossing: int
     n_undefined: int
     n_by_system: int
     n_bad_weights: int
     largest: dict[str, float]
 
 
-def _weighed(counted: DataFrame, measures: Sequence[Measure], unit: str, *, given: bool) -> DataFrame:
+def _weighed(counted: DataFrame, measures: Sequence[Measure], unit: str) -> DataFrame:
     """With the weight of each query where each unit is to count once: one over the unit's queries with a value."""
-    same_unit = Window.partitionBy("system", *(["given"] if given else []), F.col(f"`{unit}`"))
+    keys = [key for key in ("system", "given", "segment") if key in counted.columns]
+    same_unit = Window.partitionBy(*keys, F.col(f"`{unit}`"))
     weights = {
         measure.unit_weight: F.lit(1.0) / F.count(measure.column).over(same_unit)
         for measure in measures
@@ -103,16 +85,19 @@ def _weighed(counted: DataFrame, measures: Sequence[Measure], unit: str, *, give
     return counted.withColumns(weights) if weights else counted
 
 
-def facts(counted: DataFrame, unit: str, measures: Sequence[Measure]) -> Facts:
+def facts(counted: DataFrame, unit: str, measures: Sequence[Measure], *, stratum: str | None = None) -> Facts:
     """Runs one job over counted SCORES; a value within [-1, 1] by definition is not looked at."""
     columns = {column: added for measure in measures for column, added in added_by(measure).items()}
     unbounded = {column for measure in measures if not measure.bounded for column in measure.sums}
     by_system = [measure for measure in measures if measure.undefined_by_system]
     weight = F.col(WEIGHT).cast("double") if any(each.statistic == "weighted" for each in measures) else F.lit(1.0)
+    in_stratum = stratum_of(stratum)
     row = (
-        _weighed(counted, measures, unit, given=False)
+        _weighed(counted, measures, unit)
         .agg(
             F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
+            F.count_distinct(in_stratum).alias("n_strata"),
+            F.count_distinct(F.col(f"`{unit}`"), in_stratum).alias("n_apart"),
             F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
             F.count_if(undefined(measures)).alias("n_undefined"),
             F.count_if(_lacks(by_system)).alias("n_by_system"),
@@ -123,17 +108,40 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure]) -> Facts:
     )
     largest = {column: float(row[f"largest_{column}"] or 0.0) if column in unbounded else 1.0 for column in columns}
     return Facts(
-        row["n_units"], row["n_without_unit"], row["n_undefined"], row["n_by_system"], row["n_bad_weights"], largest
+        n_units=row["n_units"],
+        n_without_unit=row["n_without_unit"],
+        n_strata=row["n_strata"],
+        n_crossing=row["n_apart"] - row["n_units"] if stratum is not None else 0,
+        n_undefined=row["n_undefined"],
+        n_by_system=row["n_by_system"],
+        n_bad_weights=row["n_bad_weights"],
+        largest=largest,
     )
 
 
-def unit_of(column: str, *, bucketed: bool) -> Column:
-    """The unit of a row: the value of a column as text, or the number of its bucket."""
+def stratum_of(column: str | None) -> Column:
+    """The stratum of a row, null without strata; a query that says none is in one of its own."""
+    if column is None:
+        return F.lit(None).cast("string")
+    return F.coalesce(F.col(f"`{column}`").cast("string"), F.lit(NONE))
+
+
+def unit_of(column: str, *, buckets: Column) -> Column:
+    """The unit of a row: the value of a column as text, or the number of one of so many buckets (0: none).
+
+    The number is of the id alone, so a number of buckets that divides another folds its buckets.
+    """
     unit = F.col(f"`{column}`").cast("string")
-    if not bucketed:
-        return unit
     digits = F.substring(F.md5(F.concat(F.lit(f"{SALT}:"), unit)), 1, 8)
-    return F.lpad((F.conv(digits, 16, 10).cast("long") % BUCKETS).cast("string"), 4, "0")
+    bucket = F.conv(digits, 16, 10).cast("long") % F.greatest(buckets, F.lit(1))
+    return F.when(buckets > 0, F.lpad(bucket.cast("string"), 4, "0")).otherwise(unit)
+
+
+def buckets_of(n_units: int, *, n_strata: int = 1) -> int:
+    """How many buckets units share, 0 if each is a row of its own: with strata as many in each, 32,768 in all."""
+    if n_units <= MOST_UNITS:
+        return 0
+    return min(BUCKETS, 1 << ((MOST_UNITS // max(1, n_strata)).bit_length() - 1))
 
 
 def unit_sums(
@@ -142,10 +150,12 @@ def unit_sums(
     measures: Sequence[Measure],
     exponents: Mapping[str, int],
     unit_name: str,
-    bucketed: bool,
-    given: bool = False,
+    buckets: Column | int = 0,
+    stratum: str | None = None,
 ) -> DataFrame:
-    """UNIT SUMS of counted SCORES; `given` says whether the rows carry a system in the column given.
+    """UNIT SUMS of counted SCORES, by the columns segment and given where the rows have them.
+
+    buckets   how many the units of a row share, see `unit_of`
 
     Adds 64-bit integers, so that no partitioning, order or retry changes a bit. Moves one row for
     each unit and system from each task.
@@ -154,23 +164,24 @@ def unit_sums(
     for measure in measures:
         for column, added in added_by(measure).items():
             high, low = limbs(added, exponent=exponents[column])
-            square = factor(added, exponent=exponents[column]) * factor(added, exponent=exponents[column])
+            whole = factor(added, exponent=exponents[column])
             sums += [
                 F.count(added).alias(f"{column}_n"),
                 F.coalesce(F.sum(high), F.lit(0)).alias(f"{column}_hi"),
                 F.coalesce(F.sum(low), F.lit(0)).alias(f"{column}_lo"),
                 F.count_if(f"{measure.column}_undefined").alias(f"{column}_undefined"),
-                F.coalesce(F.sum(square), F.lit(0)).alias(f"{column}_squares"),
+                F.coalesce(F.sum(whole * whole), F.lit(0)).alias(f"{column}_squares"),
             ]
-    weighed = _weighed(counted, measures, unit_name, given=given)
-    keyed = weighed.withColumns(
-        {
-            "segment": F.lit(ALL),
-            "stratum": F.lit(None).cast("string"),
-            "unit": unit_of(unit_name, bucketed=bucketed),
-            **({} if given else {"given": F.lit(None).cast("string")}),
-        }
-    )
+    shared = buckets if isinstance(buckets, Column) else F.lit(buckets)
+    unit, within = unit_of(unit_name, buckets=shared), stratum_of(stratum)
+    if stratum is not None:  # the same bucket of two strata is two units
+        unit = F.when(shared > 0, F.concat_ws("/", within, unit)).otherwise(unit)
+    given: dict[str, Column] = {
+        key: value
+        for key, value in {"segment": F.lit(ALL), "given": F.lit(None).cast("string")}.items()
+        if key not in counted.columns
+    }
+    keyed = _weighed(counted, measures, unit_name).withColumns({**given, "stratum": within, "unit": unit})
     keys = [key for key in UNIT_SUMS if key != "n_queries"]
     return keyed.groupBy(*keys).agg(*sums)
 
@@ -182,18 +193,6 @@ def medians(counted: DataFrame, measures: Sequence[Measure]) -> dict[tuple[str, 
         return {}
     rows = counted.groupBy("system").agg(*(F.median(column).alias(column) for column in columns)).collect()
     return {(row.system, column): row[column] for row in rows for column in columns if row[column] is not None}
-
-
-def limbs(value: Column, *, exponent: int) -> tuple[Column, Column]:
-    """A value as two integers, the arithmetic of evalcore.inference.to_limbs in SQL."""
-    scaled = value * (2.0**LIMB_BITS / 2.0**exponent)
-    high = F.floor(scaled)
-    return high, F.rint((scaled - high) * 2.0**LIMB_BITS).cast("long")
-
-
-def factor(value: Column, *, exponent: int) -> Column:
-    """What stands for a value in sums of products, the arithmetic of evalcore.inference.product_factor in SQL."""
-    return F.rint(value * (2.0**PRODUCT_BITS / 2.0**exponent)).cast("long")
 
 
 def given_others(counted: DataFrame, *, measures: Sequence[Measure], baseline: str | None) -> DataFrame:

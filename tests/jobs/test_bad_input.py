@@ -149,8 +149,8 @@ def test_all_that_is_wrong_before_spark_starts_is_told_at_once(command):
     message = command.score_refused(USAGE, "--metrics", "nDGC@10", runs="nope.run", qrels="nope.txt")
     assert [line.split(": ")[0] for line in message.splitlines()] == [
         "--runs",
-        "--qrels",
         f'unknown metric "nDGC". Did you mean "nDCG"? There are {len(METRICS)} known names.',
+        "--qrels",
     ]
 
 

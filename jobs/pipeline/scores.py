@@ -1,4 +1,4 @@
-"""The two jobs, from configuration to published tables: the only place where stages meet."""
+"""Job 1: from configuration and input to a published evaluation."""
 
 from __future__ import annotations
 
@@ -7,24 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric, column_name, name
 from evalcore.errors import unknown
-from evalcore.inference import scale_exponent
 from evalcore.scoring import needs_of, takes_one_grade
-from evalcore.statuses import UNANSWERED
-from jobs import aggregate as inference
-from jobs import audit, notes, pairs, rankings, readers, refusals, store, summary, unit_sums
+from jobs import audit, notes, rankings, readers, refusals, store, summary
 from jobs import score as scoring
 from jobs import spread as spreading
-from jobs.checks import check_aggregate, check_columns, check_score, conventions_of, metrics_of
+from jobs.checks import check_columns, check_score
 from jobs.config import Config, Inputs, config_hash, dump
 from jobs.errors import JobError, UsageError, number_of
-from jobs.measures import measures_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
 from jobs.tables import QRELS_SCHEMA
@@ -211,87 +205,3 @@ class _Source:
         """What finds the first rows that cannot be read, for a message."""
         paths: list[str] = getattr(self._inputs, option)
         return lambda: list(self._readers[option].flaws(self._spark, paths, kind=option, order=self._order))
-
-
-def aggregate(
-    spark: SparkSession, directory: Path, config: Config, progress: Progress
-) -> tuple[dict[str, Any], pa.Table, pa.Table]:
-    """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS)."""
-    manifest, unit, target = check_aggregate(directory, config)
-    chosen = config.aggregate
-    conventions = conventions_of(manifest, config)
-    metrics = metrics_of(manifest)
-    measures = measures_of(metrics, conventions)
-    with store.publish(target, replace=True) as staging, told():
-        scores = spark.read.parquet(*store.score_files(directory, manifest))
-        counted = unit_sums.counted(scores, measures=measures, conventions=conventions)
-        with progress.stage(f"summing by {unit}"):
-            undefined = unit_sums.undefined(measures)
-            facts = unit_sums.facts(counted, unit, measures)
-            refusals.of_sums(facts, counted, unit, conventions, undefined=undefined)
-            exponents = {column: scale_exponent(largest) for column, largest in facts.largest.items()}
-            bucketed = facts.n_units > unit_sums.MOST_UNITS
-            summing: dict[str, Any] = {
-                "measures": measures, "exponents": exponents, "unit_name": unit, "bucketed": bucketed
-            }  # fmt: skip
-            sums = unit_sums.unit_sums(counted, **summing)
-            n_unanswered = manifest["counts"][f"n_{UNANSWERED}"]
-            # where two systems may count different queries, contrasts need sums over those that both count
-            restricted = facts.n_by_system > 0 or (conventions.unanswered == "skip" and n_unanswered > 0)
-            if restricted:
-                shared = unit_sums.given_others(counted, measures=measures, baseline=chosen.baseline)
-                sums = sums.unionByName(unit_sums.unit_sums(shared, **summing, given=True))
-            sums.write.parquet(store.uri(staging / "unit_sums"))
-            outcomes = pairs.pair_counts(counted, measures=measures, exponents=exponents, baseline=chosen.baseline)
-            outcomes.write.parquet(store.uri(staging / "pairs"))
-            medians = unit_sums.medians(counted, measures)
-        settings = inference.Settings(
-            methods=chosen.methods,
-            confidence=chosen.confidence,
-            replicates=chosen.replicates,
-            seed=chosen.seed,
-            baseline=chosen.baseline,
-            bucketed=bucketed,
-            restricted=restricted,
-            tests=chosen.tests,
-            adjust=chosen.adjust,
-            margins=chosen.margins,
-            medians=medians,
-        )
-        with progress.stage(f"{chosen.replicates:,} bootstrap replicates"):
-            files = {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")}
-            tables = {part: pq.read_table(staging / part) for part in files}
-            estimates, contrasts = inference.aggregate(
-                tables["unit_sums"],
-                tables["pairs"],
-                systems=manifest["systems"],
-                measures=measures,
-                exponents=exponents,
-                settings=settings,
-            )
-        pq.write_table(estimates, staging / "estimates.parquet")
-        pq.write_table(contrasts, staging / "contrasts.parquet")
-        described = {
-            "kind": "aggregate",
-            "unit": unit,
-            "n_units": facts.n_units,
-            "bucketed": bucketed,
-            "restricted": restricted,
-            "systems": manifest["systems"],
-            "measures": [asdict(measure) for measure in measures],
-            "exponents": exponents,
-            "notes": _notes(estimates, contrasts, metrics, conventions, chosen.methods[0]),
-            "conventions": asdict(conventions),
-            "config": dump(config)["aggregate"],
-            "files": files,
-        }
-        store.write_manifest(staging, described)
-    return {**described, "directory": str(target)}, estimates, contrasts
-
-
-def _notes(
-    estimates: pa.Table, contrasts: pa.Table, metrics: Sequence[Metric], conventions: Conventions, method: str
-) -> list[str]:
-    by_name = {measure.name: metric for metric in metrics for measure in measures_of([metric], conventions)}
-    of_method = [[row for row in table.to_pylist() if row["method"] == method] for table in (estimates, contrasts)]
-    return [*notes.of_calibration(of_method[0], by_name), *notes.of_contrasts(of_method[1], by_name)]

@@ -1,0 +1,6 @@
+"""The two jobs, from configuration to published tables: the only place where stages meet."""
+
+from jobs.pipeline.estimates import aggregate
+from jobs.pipeline.scores import score
+
+__all__ = ["aggregate", "score"]

@@ -1,0 +1,192 @@
+"""Job 2: from an evaluation to published estimates and contrasts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from evalcore import Conventions, Metric
+from evalcore.inference import scale_exponent
+from evalcore.statuses import UNANSWERED
+from jobs import aggregate as inference
+from jobs import notes, pairs, refusals, segments, store, unit_sums
+from jobs.checks import check_aggregate, conventions_of, metrics_of
+from jobs.config import Aggregate, Config, dump
+from jobs.measures import Measure, measures_of
+from jobs.progress import Progress
+from jobs.spark_errors import told
+
+
+def aggregate(
+    spark: SparkSession, directory: Path, config: Config, progress: Progress
+) -> tuple[dict[str, Any], pa.Table, pa.Table]:
+    """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS)."""
+    manifest, unit, target = check_aggregate(directory, config)
+    conventions = conventions_of(manifest, config)
+    metrics = metrics_of(manifest)
+    with store.publish(target, replace=True) as staging, told():
+        scores = spark.read.parquet(*store.score_files(directory, manifest))
+        job = _Job(
+            scores,
+            unit=unit,
+            systems=manifest["systems"],
+            measures=measures_of(metrics, conventions),
+            conventions=conventions,
+            chosen=config.aggregate,
+        )
+        with progress.stage(f"summing by {unit}"):
+            job.sum(staging, n_unanswered=manifest["counts"][f"n_{UNANSWERED}"])
+        with progress.stage(f"{config.aggregate.replicates:,} bootstrap replicates"):
+            files = {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")}
+            estimates, contrasts = inference.aggregate(
+                pq.read_table(staging / "unit_sums"),
+                pq.read_table(staging / "pairs"),
+                systems=job.systems,
+                measures=job.measures,
+                exponents=job.exponents,
+                settings=job.settings(buckets=job.buckets),
+            )
+        pq.write_table(estimates, staging / "estimates.parquet")
+        pq.write_table(contrasts, staging / "contrasts.parquet")
+        sizes = None
+        if config.aggregate.segments:
+            with progress.stage(f"segments by {', '.join(config.aggregate.segments)}"):
+                sizes = job.segments(spark, staging)
+        described = {
+            "kind": "aggregate",
+            "unit": unit,
+            "n_units": job.facts.n_units,
+            "bucketed": job.buckets > 0,
+            "restricted": job.restricted,
+            "systems": job.systems,
+            "measures": [asdict(measure) for measure in job.measures],
+            "exponents": job.exponents,
+            "segments": asdict(sizes) if sizes else None,
+            "notes": _notes(estimates, contrasts, metrics, conventions, config.aggregate.methods[0]),
+            "conventions": asdict(conventions),
+            "config": dump(config)["aggregate"],
+            "files": files,
+        }
+        store.write_manifest(staging, described)
+    return {**described, "directory": str(target)}, estimates, contrasts
+
+
+class _Job:
+    """The Spark side of job 2: counted SCORES and the sums made of them."""
+
+    def __init__(
+        self,
+        scores: DataFrame,
+        *,
+        unit: str,
+        systems: Sequence[str],
+        measures: Sequence[Measure],
+        conventions: Conventions,
+        chosen: Aggregate,
+    ) -> None:
+        self.systems, self.measures = list(systems), list(measures)
+        self._unit, self._chosen, self._conventions = unit, chosen, conventions
+        self._counted = unit_sums.counted(scores, measures=measures, conventions=conventions)
+
+    def sum(self, staging: Path, *, n_unanswered: int) -> None:
+        """Write UNIT SUMS, pair counts and MOVERS.  Raises DataRefused for values that cannot be summed."""
+        counted, measures, chosen = self._counted, self.measures, self._chosen
+        facts = unit_sums.facts(counted, self._unit, measures, stratum=chosen.strata)
+        undefined = unit_sums.undefined(measures)
+        refusals.of_sums(facts, counted, self._unit, self._conventions, undefined=undefined)
+        self.facts = facts
+        self.exponents = {column: scale_exponent(largest) for column, largest in facts.largest.items()}
+        self.buckets = unit_sums.buckets_of(facts.n_units, n_strata=facts.n_strata)
+        # where two systems may count different queries, contrasts need sums over those that both count
+        self.restricted = facts.n_by_system > 0 or (self._conventions.unanswered == "skip" and n_unanswered > 0)
+        self._summed(counted, buckets=self.buckets).write.parquet(store.uri(staging / "unit_sums"))
+        paired = pairs.paired(counted, measures=measures, baseline=chosen.baseline, others=chosen.segments)
+        counts = pairs.pair_counts(paired, measures=measures, exponents=self.exponents)
+        counts.write.parquet(store.uri(staging / "pairs"))
+        if chosen.movers:
+            moved = pairs.movers(paired, measures=measures, most=chosen.movers)
+            moved.coalesce(1).sortWithinPartitions("candidate", "baseline", "metric", "place").write.parquet(
+                store.uri(staging / "movers")
+            )
+            store.part_files(staging / "movers", under=staging)
+        self._paired = paired
+        self._medians = unit_sums.medians(counted, measures)
+
+    def _summed(self, counted: DataFrame, *, buckets: Column | int) -> DataFrame:
+        summing: dict[str, Any] = {
+            "measures": self.measures,
+            "exponents": self.exponents,
+            "unit_name": self._unit,
+            "buckets": buckets,
+            "stratum": self._chosen.strata,
+        }
+        sums = unit_sums.unit_sums(counted, **summing)
+        if not self.restricted:
+            return sums
+        shared = unit_sums.given_others(counted, measures=self.measures, baseline=self._chosen.baseline)
+        return sums.unionByName(unit_sums.unit_sums(shared, **summing))
+
+    def settings(self, *, buckets: int, medians: bool = True) -> inference.Settings:
+        """How intervals are made."""
+        chosen = self._chosen
+        return inference.Settings(
+            methods=chosen.methods,
+            confidence=chosen.confidence,
+            replicates=chosen.replicates,
+            seed=chosen.seed,
+            baseline=chosen.baseline,
+            bucketed=buckets > 0,
+            restricted=self.restricted,
+            stratified=chosen.strata is not None,
+            tests=chosen.tests,
+            adjust=chosen.adjust,
+            margins=chosen.margins,
+            medians=self._medians if medians else {},
+        )
+
+    def segments(self, spark: SparkSession, staging: Path) -> segments.Sizes:
+        """Write ESTIMATES and CONTRASTS of every segment that has enough units."""
+        columns, chosen = self._chosen.segments, self._chosen
+        units = segments.units_of(self._counted, columns, self._unit)
+        sizes = segments.sizes(units, fewest_units=chosen.fewest_units, n_systems=len(self.systems))
+        refusals.of_segments(sizes.n_shown, columns, most=segments.MOST_SEGMENTS)
+        shown = units.where(F.col("n_units") >= chosen.fewest_units)
+        large = F.when(F.col("n_units") > sizes.buckets, F.lit(sizes.buckets)).otherwise(F.lit(0))
+        shown = shown.select("segment", large.alias("buckets"))
+        sums = self._summed(segments.exploded(self._counted, columns, shown), buckets=F.col("buckets"))
+        counts = pairs.pair_counts(
+            segments.exploded(self._paired, columns, shown), measures=self.measures, exponents=self.exponents
+        )
+        found = segments.inferred(
+            sums,
+            counts,
+            systems=self.systems,
+            measures=self.measures,
+            exponents=self.exponents,
+            settings=self.settings(buckets=0, medians=False),
+        )
+        raw = staging / ".segments"
+        found.write.parquet(store.uri(raw))
+        once = spark.read.parquet(store.uri(raw))
+        for part, table in (("estimates", segments.estimates(once)), ("contrasts", segments.contrasts(once))):
+            folder = staging / f"segment_{part}"
+            table.write.parquet(store.uri(folder))
+            store.part_files(folder, under=staging)
+        shutil.rmtree(raw)
+        return sizes
+
+
+def _notes(
+    estimates: pa.Table, contrasts: pa.Table, metrics: Sequence[Metric], conventions: Conventions, method: str
+) -> list[str]:
+    by_name = {measure.name: metric for metric in metrics for measure in measures_of([metric], conventions)}
+    of_method = [[row for row in table.to_pylist() if row["method"] == method] for table in (estimates, contrasts)]
+    return [*notes.of_calibration(of_method[0], by_name), *notes.of_contrasts(of_method[1], by_name)]
