@@ -36,5 +36,5 @@ def fold(unit_ids: Sequence[str] | npt.NDArray[np.str_], *, buckets: int = BUCKE
 
     ids = unit_ids.tolist() if isinstance(unit_ids, np.ndarray) else unit_ids
     places = np.frombuffer(b"".join(map(digest, ids)), dtype=">u4") % buckets
-    names: npt.NDArray[np.str_] = np.char.mod("%04d", np.arange(buckets))
-    return names[places]
+    folded: npt.NDArray[np.str_] = np.char.mod("%04d", np.arange(buckets))[places]
+    return folded
