@@ -51,6 +51,42 @@ def test_the_t_interval_of_queries_agrees_with_scipy(confidence):
     assert found == pytest.approx((expected.low, expected.high), rel=1e-12)
 
 
+def test_halls_interval_by_hand():
+    # 0 0 0 4: mean 1, deviations -1 -1 -1 3, s^2 = 12 / 3, s = 2; m2 = 3, m3 = 6, skewness 6 / 3^(3/2) = 2 / sqrt(3);
+    # t with 3 degrees of freedom at .975 over sqrt(4) = 1.5912232; 3 / k = 2.5980762, k / (6 n) = 0.0481125
+    # 1 + k (1.5912232 - 0.0481125) = 2.7818307, cube root 1.4064044; 2.5980762 (1.4064044 - 1) = 1.0558697
+    # 1 + k (-1.5912232 - 0.0481125) = -0.8929418, cube root -0.9629588; 2.5980762 (-0.9629588 - 1) = -5.0999166
+    found = infer(sums_of([0.0, 0, 0, 4]), methods=["hall"]).estimates[0].intervals["hall"]
+    assert found == pytest.approx((1 - 2 * 1.0558697, 1 + 2 * 5.0999166), abs=1e-6)
+
+
+def test_halls_transformation_of_the_t_statistic_is_students_at_both_ends():
+    # Hall 1992, (4.2): x = W + k W^2 / 3 + k^2 W^3 / 27 + k / (6 n), W = (mean - end) / s, is about Student's / sqrt(n)
+    n, s, k = len(SKEWED), SKEWED.std(ddof=1), stats.skew(SKEWED)
+    ends = infer(sums_of(SKEWED), methods=["hall"], confidence=0.9).estimates[0].intervals["hall"]
+    w = (SKEWED.mean() - np.array(ends)) / s
+    transformed = w + k * w**2 / 3 + k**2 * w**3 / 27 + k / (6 * n)
+    assert transformed * math.sqrt(n) == pytest.approx(stats.t.ppf([0.95, 0.05], n - 1), rel=1e-9)
+
+
+def test_without_skewness_halls_interval_is_students():
+    found = infer(sums_of([0.1, 0.2, 0.3, 0.4, 0.5]), methods=["hall", "t"]).estimates[0].intervals
+    assert found["hall"] == pytest.approx(found["t"], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "other"), [([3] * 30, "hall"), ([1, 9, 3, 2] * 8, "studentized"), ([2, 1] * 900, "hall")]
+)
+def test_auto_is_the_least_interval_that_holds_students_and_one_that_allows_for_skewness(sizes, other):
+    units = np.repeat([f"u{g:04d}" for g in range(len(sizes))], sizes)
+    values = np.random.default_rng(35).exponential(size=len(units))
+    methods = ["auto", "t", "hall", "studentized"]
+    found = infer(sums_of(values, units=units), methods=methods, replicates=999).estimates[0].intervals
+    both = found["t"], found[other]
+    assert found["auto"] == (min(both[0].low, both[1].low), max(both[0].high, both[1].high))
+    assert found["hall"] != found["studentized"]
+
+
 def test_the_ends_at_9999_replicates_are_the_250th_and_the_9750th():
     ascending = np.arange(1.0, 10_000.0)
     assert quantile(ascending, (1 - 0.95) / 2) == 250.0
