@@ -33,6 +33,7 @@ class QrelCounts:
     lowest_gain  the lowest grade above 0, null if there is none
     best_grade   the highest grade
     n_subtopic_names   how many subtopics or groups are named: 0, 1, or 2 for more
+    qrels_fingerprint  of all judgments, in any order: equal where they are; empty without any
     """
 
     n_qrel_rows: int
@@ -41,12 +42,16 @@ class QrelCounts:
     lowest_gain: float | None
     best_grade: float | None
     n_subtopic_names: int
+    qrels_fingerprint: str
 
 
 def count_qrels(qrels: DataFrame) -> QrelCounts:
     """Runs one job over QRELS."""
     unusable = blank("query_id") | blank("doc_id") | F.col("relevance").isNull() | F.isnan("relevance")
     infinite = F.abs("relevance") == float("inf")
+    # parts of 22 bits: their sums know no order, and stay within 64 bits up to 2**41 rows
+    hashed = F.xxhash64("query_id", "doc_id", "relevance", "subtopic", "propensity")
+    parts = (F.shiftrightunsigned(hashed, shift).bitwiseAND(2**22 - 1) for shift in (0, 22, 44))
     row = qrels.agg(
         F.count("*"),
         F.count_if(unusable | infinite),
@@ -54,6 +59,7 @@ def count_qrels(qrels: DataFrame) -> QrelCounts:
         F.min(F.when(F.col("relevance") > 0, F.col("relevance"))),
         F.max("relevance"),
         F.when(F.min("subtopic") < F.max("subtopic"), 2).when(F.count("subtopic") > 0, 1).otherwise(0),
+        F.concat_ws("-", *(F.sum(part).cast("string") for part in parts)),
     ).collect()[0]
     return QrelCounts(*row)
 

@@ -43,6 +43,13 @@ def _known(kind: str, names: Collection[str]) -> Callable[[str], str]:
     return check
 
 
+def _two(columns: list[str]) -> list[str]:
+    """A check of the two columns of a ratio."""
+    if len(columns) != 2:
+        raise ValueError(f"a ratio is of two columns, [above, below], not of {len(columns)}")
+    return columns
+
+
 class Section(BaseModel):
     """What all sections share: no unknown settings, no silent conversions, no changes once built."""
 
@@ -62,6 +69,9 @@ class Inputs(Section):
     qrels: list[str] = Field(default=[], description="judgments: paths of files or directories")
     queries: str | None = Field(
         default=None, description="queries with their clusters, segments and weights; null = every judged query"
+    )
+    scores: list[str] = Field(
+        default=[], description="values of queries from another tool, for aggregate: paths of Parquet or CSV files"
     )
     format: Literal["auto", "trec", "parquet"] = Field(
         default="auto", description="how runs and judgments are written; auto looks at each path"
@@ -157,6 +167,23 @@ class Aggregate(Section):
     )
     baseline: str | None = Field(default=None, description="the system that all others are compared with")
     name: str | None = Field(default=None, description="the name of this aggregation; null = the unit")
+    output: str | None = Field(
+        default=None, description="the directory of an aggregation of several evaluations or of inputs.scores"
+    )
+    systems: list[str] = Field(default=[], description="the systems to estimate and contrast; empty = all")
+    metrics: list[str] = Field(default=[], description="the metrics to estimate; empty = all that the input has")
+    same_system: Literal["refuse", "last", "both"] = Field(
+        default="refuse", description="what becomes of a system that is in several of the evaluations"
+    )
+    columns: dict[str, str] = Field(
+        default={}, description="of inputs.scores: which column holds the system, query_id, metric, value or a metric"
+    )
+    ratios: dict[str, Annotated[list[str], AfterValidator(_two)]] = Field(
+        default={}, description="of inputs.scores: metrics that are the sum of a column over the sum of another"
+    )
+    lower_is_better: list[str] = Field(
+        default=[], description="of inputs.scores: metrics whose lower value is the better one"
+    )
     segments: list[str] = Field(default=[], description="columns of queries whose every value is estimated by itself")
     fewest_units: int = Field(default=10, ge=2, description="segments with fewer units are left out")
     strata: str | None = Field(
