@@ -207,6 +207,25 @@ class Aggregate(Section):
     seed: int = Field(default=0, ge=0, description="the same seed and inputs give the same intervals")
 
 
+class Gate(Section):
+    """gate:  when a candidate may replace aggregate.baseline."""
+
+    candidate: str | None = Field(default=None, description="the system that is to pass; null = the only other one")
+    guardrails: list[str] = Field(
+        default=[], description="metrics that must not get worse; empty = all that have a better direction, at most 5"
+    )
+    strict: bool = Field(default=False, description="regressed only if the loss is known to be beyond the margin")
+    level: float = Field(
+        default=0.005, gt=0, lt=0.5, description="share of nights without a change that may be called regressed"
+    )
+    coverage: float = Field(
+        default=0.999, ge=0, le=1, description="share of the baseline's queries that both must have, else invalid"
+    )
+    judged_drop: float = Field(
+        default=0.02, ge=0, le=1, description="by how much Judged@k may fall where it is scored, else invalid"
+    )
+
+
 class Spark(Section):
     """spark:  the session that the job starts."""
 
@@ -232,6 +251,7 @@ class Config(Section):
     score: Score = Field(default=Score(), description="which metrics, and by which conventions")
     output: Output = Field(default=Output(), description="where the evaluation goes")
     aggregate: Aggregate = Field(default=Aggregate(), description="how query values become estimates")
+    gate: Gate = Field(default=Gate(), description="when a candidate may replace aggregate.baseline")
     spark: Spark = Field(default=Spark(), description="the session that the job starts")
     demo: Demo = Field(default=Demo(), description="the size of the generated log")
 
