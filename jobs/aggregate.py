@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -21,6 +21,8 @@ NO_INTERVAL = "no_interval"
 """The flag of a median: it is told, without an interval or a test."""
 OF_EACH = {"holm": holm, "bonferroni": bonferroni, "benjamini_hochberg": benjamini_hochberg}
 """What adjusts Student's p-values one by one; other names are tests of all contrasts at once."""
+MOST_JUDGED_GAP = 0.02
+"""Where the shares of judged documents of two systems differ by more, the one judged less is at a disadvantage."""
 DIGITS = 12
 """Significant digits of what functions of the C library have a part in: their last bits differ between machines."""
 
@@ -29,9 +31,9 @@ DIGITS = 12
 class Settings:
     """How intervals are made; see jobs.config.Aggregate.
 
-    stratified   whether draws keep the share of each stratum of UNIT SUMS
     restricted   whether a contrast is over the queries that both of its systems count, from sums of their own
     medians      of (system, column of the measure), where medians are asked for
+    tie_ranges   of (system, name of the metric): how far ties can move the mean, where that diagnostic is there
     """
 
     methods: Sequence[str]
@@ -41,11 +43,11 @@ class Settings:
     baseline: str | None
     bucketed: bool
     restricted: bool
-    stratified: bool = False
     tests: Sequence[str] = ()
     adjust: str = "holm"
     margins: Mapping[str, float] = field(default_factory=dict)
     medians: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    tie_ranges: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -81,11 +83,24 @@ def aggregate(
         methods=settings.methods,
         tests=_tests(settings),
         families=families,
+        strata=known.strata,
         confidence=settings.confidence,
         replicates=settings.replicates,
         seed=settings.seed,
     )
-    rows = _Rows(known, settings, segment)
+    judged = [measure for measure in measures if measure.name.split("@")[0] == "Judged"]
+    shares = {
+        (system, measure.column): found.estimates[places[(system, None), measure.column]].estimate
+        for measure in judged
+        for system in systems
+    }
+    gaps = {
+        pair
+        for pair in pairs
+        for measure in judged
+        if abs(shares[pair[0], measure.column] - shares[pair[1], measure.column]) > MOST_JUDGED_GAP
+    }
+    rows = _Rows(known, settings, segment, gaps)
     estimates = [
         row
         for measure in measures
@@ -137,6 +152,7 @@ class _Rows:
     sums: Sums
     settings: Settings
     segment: str
+    judged_gaps: Collection[tuple[str, str]]
 
     def of_estimate(self, estimate: Estimate, measure: Measure, system: str) -> list[dict[str, Any]]:
         key: tuple[Key, str] = ((system, None), measure.column)
@@ -199,7 +215,7 @@ class _Rows:
             "n_queries": contrast.n_queries,
             "n_units": contrast.n_units,
             "margin": margin,
-            "flags": self._flags(contrast.flags),
+            "flags": self._flags(contrast.flags, *self._doubts(pair, measure, margin)),
         }
         if measure.statistic == "sum":
             one, other = (self.sums.columns[side] for side in sides)
@@ -233,8 +249,14 @@ class _Rows:
         delta = candidate - baseline
         return {"delta": delta, "relative_delta": delta / baseline if baseline else None}
 
-    def _flags(self, flags: Sequence[str]) -> list[str]:
-        return [*flags, *(["bucketed"] if self.settings.bucketed else [])]
+    def _doubts(self, pair: tuple[str, str], measure: Measure, margin: float) -> list[str]:
+        """What a contrast may rest on beside the systems' answers."""
+        most = max((self.settings.tie_ranges.get((system, measure.name), 0.0) for system in pair), default=0.0)
+        raised = {"ties_matter": most > margin, "judged_gap": pair in self.judged_gaps}
+        return [flag for flag, holds in raised.items() if holds]
+
+    def _flags(self, flags: Sequence[str], *more: str) -> list[str]:
+        return [*flags, *more, *(["bucketed"] if self.settings.bucketed else [])]
 
 
 def _ends(low: float, high: float, scale: int, measure: Measure) -> dict[str, float | None]:

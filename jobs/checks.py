@@ -108,6 +108,9 @@ def check_aggregate(directory: Path, config: Config) -> tuple[dict[str, Any], st
     unit = _unit_column(manifest, chosen.unit)
     if chosen.baseline is not None and chosen.baseline not in manifest["systems"]:
         raise UsageError(unknown("system", chosen.baseline, manifest["systems"]))
+    for column in (*chosen.segments, *([chosen.strata] if chosen.strata is not None else [])):
+        if column not in manifest["query_columns"]:
+            raise UsageError(unknown("column of queries", column, manifest["query_columns"]))
     name_ = chosen.name or unit
     target = directory / "aggregates" / name_
     if target.parent != directory / "aggregates" or target.name.startswith("."):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -69,6 +69,7 @@ def sizes(units: DataFrame, *, fewest_units: int, n_systems: int) -> Sizes:
 def inferred(
     sums: DataFrame,
     pair_counts: DataFrame,
+    shown: DataFrame,
     *,
     systems: Sequence[str],
     measures: Sequence[Measure],
@@ -77,13 +78,16 @@ def inferred(
 ) -> DataFrame:
     """UNIT SUMS and pair counts by segment -> one row for each segment, with arrays of ESTIMATES and CONTRASTS.
 
+    shown   segment and buckets, 0 where each unit has a row of its own
+
     A segment is one row on its way, so that no plan can part it; its sums must fit in a worker's memory. Moves the
     sums once.
     """
     rows_of, counts_of = ([column for column in table.columns if column != "segment"] for table in (sums, pair_counts))
     whole = sums.groupBy("segment").agg(F.collect_list(F.struct(*rows_of)).alias("sums"))
     counts = pair_counts.groupBy("segment").agg(F.collect_list(F.struct(*counts_of)).alias("counts"))
-    joined = whole.join(counts, on="segment", how="left").select("segment", "sums", "counts")
+    joined = whole.join(counts, on="segment", how="left").join(F.broadcast(shown), on="segment")
+    joined = joined.select("segment", "sums", "counts", "buckets")
 
     def infer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -96,7 +100,7 @@ def inferred(
                     systems=systems,
                     measures=measures,
                     exponents=exponents,
-                    settings=settings,
+                    settings=replace(settings, bucketed=batch.column(3)[row].as_py() > 0),
                     segment=segment,
                 )
                 found.append({"estimates": estimates.to_pylist(), "contrasts": contrasts.to_pylist()})

@@ -27,11 +27,13 @@ class Sums:
 
     columns    the place of each (system, sum)
     undefined  how many queries have no value in it
+    strata     (n_units,) the stratum of each unit; None without strata
     """
 
     table: UnitSums
     columns: dict[tuple[Key, str], int]
     undefined: dict[tuple[Key, str], int]
+    strata: list[str] | None
 
     @classmethod
     def of(
@@ -51,7 +53,8 @@ class Sums:
         ids = rows["unit"].to_pylist()
         if any("\0" in each for each in ids):
             raise DataRefused("a unit's name contains a NUL character; mend that column and score again")
-        units, unit = np.unique(np.array(ids, dtype=np.str_), return_inverse=True)
+        units, first, unit = np.unique(np.array(ids, dtype=np.str_), return_index=True, return_inverse=True)
+        strata = rows["stratum"].to_pylist()
         both: list[Key] = [key for one, other in pairs for key in ((one, other), (other, one))]
         keys: list[Key] = [*((system, None) for system in systems), *both]
         places = {key: place for place, key in enumerate(keys)}
@@ -78,6 +81,7 @@ class Sums:
             UnitSums(units, arrays["n"], arrays["hi"], arrays["lo"], scale, known),
             columns,
             {key: int(undefined[column]) for key, column in columns.items()},
+            None if None in strata else [strata[row] for row in first],
         )
 
     def pair(self, candidate: str, baseline: str, column: str) -> tuple[tuple[Key, str], tuple[Key, str]]:

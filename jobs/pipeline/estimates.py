@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ def aggregate(
             measures=measures_of(metrics, conventions),
             conventions=conventions,
             chosen=config.aggregate,
+            tie_ranges=_tie_ranges(manifest["diagnostics"]),
         )
         with progress.stage(f"summing by {unit}"):
             job.sum(staging, n_unanswered=manifest["counts"][f"n_{UNANSWERED}"])
@@ -91,7 +92,9 @@ class _Job:
         measures: Sequence[Measure],
         conventions: Conventions,
         chosen: Aggregate,
+        tie_ranges: Mapping[tuple[str, str], float],
     ) -> None:
+        self._tie_ranges = tie_ranges
         self.systems, self.measures = list(systems), list(measures)
         self._unit, self._chosen, self._conventions = unit, chosen, conventions
         self._counted = unit_sums.counted(scores, measures=measures, conventions=conventions)
@@ -145,11 +148,11 @@ class _Job:
             baseline=chosen.baseline,
             bucketed=buckets > 0,
             restricted=self.restricted,
-            stratified=chosen.strata is not None,
             tests=chosen.tests,
             adjust=chosen.adjust,
             margins=chosen.margins,
             medians=self._medians if medians else {},
+            tie_ranges=self._tie_ranges,
         )
 
     def segments(self, spark: SparkSession, staging: Path) -> segments.Sizes:
@@ -168,6 +171,7 @@ class _Job:
         found = segments.inferred(
             sums,
             counts,
+            shown,
             systems=self.systems,
             measures=self.measures,
             exponents=self.exponents,
@@ -182,6 +186,16 @@ class _Job:
             store.part_files(folder, under=staging)
         shutil.rmtree(raw)
         return sizes
+
+
+def _tie_ranges(diagnostics: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> dict[tuple[str, str], float]:
+    """How far ties can move each mean, by system and metric, from an evaluation's diagnostics."""
+    return {
+        (system, metric): float(sides["ties_high"] or 0.0) - float(sides["ties_low"] or 0.0)
+        for system, metrics in diagnostics.items()
+        for metric, sides in metrics.items()
+        if "ties_low" in sides
+    }
 
 
 def _notes(

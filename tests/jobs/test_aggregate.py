@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import functions as F
 
 from jobs import pipeline, store, unit_sums
 from jobs.config_file import load
@@ -57,7 +58,7 @@ def scored(spark, tmp_path_factory):
 def test_estimates_are_the_mean_and_the_t_interval_of_the_scores(spark, scored):
     from scipy import stats
 
-    estimates, contrasts = aggregate(spark, scored, unit="query_id", baseline="A", replicates=99)
+    estimates, contrasts = aggregate(spark, scored, unit="query_id", baseline="A", methods=["t"])
     values = {}
     for file in store.score_files(scored, store.read_manifest(scored)):
         for row in pq.read_table(file).to_pylist():
@@ -80,9 +81,10 @@ def test_estimates_are_the_mean_and_the_t_interval_of_the_scores(spark, scored):
 
 
 def test_a_cluster_interval_is_wider_than_the_query_level_one_on_clustered_data(spark, scored):
-    by_query, _ = aggregate(spark, scored, unit="query_id")
-    by_user, _ = aggregate(spark, scored, unit="user_id")
-    for method in ("t", "percentile", "bca"):
+    methods = ["auto", "t", "percentile", "bca"]
+    by_query, _ = aggregate(spark, scored, unit="query_id", methods=methods)
+    by_user, _ = aggregate(spark, scored, unit="user_id", methods=methods)
+    for method in methods:
         widths = [
             row["high"] - row["low"]
             for table in (by_query, by_user)
@@ -94,7 +96,7 @@ def test_a_cluster_interval_is_wider_than_the_query_level_one_on_clustered_data(
 
 def test_a_paired_interval_is_narrower_than_that_of_two_separate_samples(spark, scored):
     estimates, contrasts = aggregate(spark, scored, unit="query_id")
-    alone = [row["standard_error"] for row in rows_of(estimates, metric="RR", method="t")]
+    alone = [row["standard_error"] for row in rows_of(estimates, metric="RR", method="auto")]
     paired = rows_of(contrasts, metric="RR", method="percentile")[0]
     assert paired["high"] - paired["low"] < 0.7 * 2 * 1.96 * math.hypot(*alone)
 
@@ -179,7 +181,7 @@ def test_queries_without_a_relevant_document_count_as_the_convention_says(spark,
 def test_a_bucket_is_a_function_of_the_unit_alone(spark):
     ids = ["u1", "ü", "", "q-000"]
     frame = spark.createDataFrame([(each,) for each in ids], "unit string")
-    found = [row[0] for row in frame.select(unit_sums.unit_of("unit", bucketed=True)).collect()]
+    found = [row[0] for row in frame.select(unit_sums.unit_of("unit", buckets=F.lit(4096))).collect()]
     assert found == [f"{int(hashlib.md5(f'evaljob:{each}'.encode()).hexdigest()[:8], 16) % 4096:04d}" for each in ids]
 
 
@@ -220,7 +222,7 @@ def test_an_aggregation_names_its_files_and_can_be_made_again(spark, scored):
     assert digest(aggregate(spark, scored, unit="query_id", methods=["t"], name="again")) == first
     folder = scored / "aggregates" / "again"
     assert {path.name for path in folder.iterdir()} == {
-        "manifest.json", "unit_sums", "pairs", "estimates.parquet", "contrasts.parquet"
+        "manifest.json", "unit_sums", "pairs", "movers", "estimates.parquet", "contrasts.parquet"
     }  # fmt: skip
     assert not list(scored.rglob("*.unfinished"))
 

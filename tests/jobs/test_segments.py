@@ -1,0 +1,165 @@
+"""Segments, strata and the queries that moved most: parts of an evaluation, each as if it stood alone."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pyarrow.parquet as pq
+import pytest
+
+from jobs import segments, store
+from jobs.errors import DataRefused, UsageError
+from jobs.segments import named
+from tests.support.evaluations import aggregate, score, write_trec
+
+COUNTRIES = {"de": 30, "fr": 14, "is": 3, "": 12}
+"""Users who ask two queries each, by country; some say none."""
+
+
+@pytest.fixture(scope="module")
+def scored(spark, tmp_path_factory):
+    return evaluation(spark, tmp_path_factory.mktemp("segments"), COUNTRIES)
+
+
+def evaluation(spark, folder, countries, *, device=None):
+    made = random.Random(3)
+    runs = {"A": [], "B": []}
+    qrels, queries = [], ["query_id,user_id,country,device"]
+    for country, users in countries.items():
+        for number in range(2 * users):
+            user = f"{country}{number // 2}"
+            query = f"q{country}{number}"
+            queries.append(f"{query},{user},{country},{made.choice(['phone', 'desk']) if device is None else device}")
+            qrels.append(f"{query} d1 1")
+            for system in runs:
+                order = ["d1", "d2", "d3", "d4"]
+                made.shuffle(order)
+                runs[system] += [f"{query} {doc} {9 - place}" for place, doc in enumerate(order)]
+    settings = write_trec(folder, runs=runs, qrels=qrels)
+    (folder / "queries.csv").write_text("\n".join(queries) + "\n")
+    score(spark, folder / "out", "RR,P@1", {**settings, "inputs.queries": str(folder / "queries.csv")})
+    return folder / "out"
+
+
+def segment_rows(scored, part, name="user_id"):
+    return pq.read_table(scored / "aggregates" / name / f"segment_{part}").to_pylist()
+
+
+def alone(spark, scored, folder, country):
+    """ESTIMATES and CONTRASTS of an evaluation that holds one country's queries."""
+    manifest = store.read_manifest(scored)
+    (folder / "scores").mkdir(parents=True)
+    for file in store.score_files(scored, manifest):
+        table = pq.read_table(file)
+        keep = [value == country for value in table["country"].to_pylist()]
+        pq.write_table(table.filter(keep), folder / "scores" / file.rpartition("/")[2])
+    store.write_manifest(folder, {**manifest, "files": store.part_files(folder / "scores", under=folder)})
+    return aggregate(spark, folder, unit="user_id", methods=["auto", "percentile"])
+
+
+def test_a_segment_has_the_numbers_of_an_evaluation_of_its_queries_alone(spark, scored, tmp_path):
+    aggregate(spark, scored, unit="user_id", segments=["country", "device"])
+    for country in ("de", "fr"):
+        expected = alone(spark, scored, tmp_path / country, country)
+        for part, table in zip(("estimates", "contrasts"), expected, strict=True):
+            found = [row for row in segment_rows(scored, part) if row["segment"] == f"country={country}"]
+            key = ["metric", "method", "system" if part == "estimates" else "candidate"]
+            for one, other in zip(
+                sorted(found, key=lambda row: [row[k] for k in key]),
+                sorted(table.to_pylist(), key=lambda row: [row[k] for k in key]),
+                strict=True,
+            ):
+                differing = {k for k in one if one[k] != other[k]}
+                assert differing <= {"segment", "p_adjusted"}, (one, other)
+
+
+def test_segments_with_few_units_are_left_out_and_counted(spark, scored):
+    aggregate(spark, scored, unit="user_id", segments=["country"], name="few", methods=["t"])
+    told = {row["segment"] for row in segment_rows(scored, "estimates", "few")}
+    assert told == {"country=de", "country=fr", "country=(none)"}
+    assert store.read_manifest(scored / "aggregates" / "few")["segments"]["n_small"] == 1
+
+
+def test_p_values_of_segments_are_adjusted_over_the_segments(spark, scored):
+    from scipy import stats
+
+    aggregate(spark, scored, unit="user_id", segments=["country", "device"], name="adjusted", methods=["t"])
+    rows = [row for row in segment_rows(scored, "contrasts", "adjusted") if row["metric"] == "RR"]
+    for column in ("country", "device"):
+        of_column = [row for row in rows if row["segment"].startswith(f"{column}=")]
+        expected = stats.false_discovery_control([row["p_value"] for row in of_column])
+        assert [row["p_adjusted"] for row in of_column] == pytest.approx(list(expected))
+
+
+def test_large_segments_share_buckets_and_keep_their_estimates(spark, scored, monkeypatch):
+    aggregate(spark, scored, unit="user_id", segments=["country"], name="whole", methods=["t"])
+    monkeypatch.setattr(segments, "MOST_ROWS", 1)
+    monkeypatch.setattr(segments, "FEWEST_BUCKETS", 16)
+    aggregate(spark, scored, unit="user_id", segments=["country"], name="shared", methods=["t"])
+    whole, shared = (
+        {(row["segment"], row["system"], row["metric"]): row for row in segment_rows(scored, "estimates", name)}
+        for name in ("whole", "shared")
+    )
+    assert whole.keys() == shared.keys()
+    for key, row in whole.items():
+        assert shared[key]["estimate"] == row["estimate"]
+    assert whole["country=de", "A", "RR"]["n_units"] == 30
+    assert shared["country=de", "A", "RR"]["n_units"] <= 16
+    assert "bucketed" in shared["country=de", "A", "RR"]["flags"]
+    assert "bucketed" not in shared["country=fr", "A", "RR"]["flags"]
+
+
+def test_a_column_of_ids_is_no_column_of_segments(spark, scored, monkeypatch):
+    monkeypatch.setattr(segments, "MOST_SEGMENTS", 2)
+    with pytest.raises(DataRefused, match="country: 3 segments with enough units, and at most 2"):
+        aggregate(spark, scored, unit="user_id", segments=["country"], name="ids", methods=["t"])
+    with pytest.raises(UsageError, match='unknown column of queries "contry". Did you mean "country"'):
+        aggregate(spark, scored, unit="user_id", segments=["contry"])
+
+
+def test_the_segment_of_a_query_that_says_none_has_a_name(spark):
+    frame = spark.createDataFrame([("de",), (None,)], "country string")
+    assert [row[0] for row in frame.select(named(["country"])).collect()] == [["country=de"], ["country=(none)"]]
+
+
+def test_strata_keep_their_share_and_make_the_standard_error_that_of_the_strata(spark, scored):
+    estimates, _ = aggregate(spark, scored, unit="user_id", strata="country", name="strata", methods=["t"])
+    values = {}
+    for file in store.score_files(scored, store.read_manifest(scored)):
+        for row in pq.read_table(file).to_pylist():
+            if row["system"] == "A":
+                values.setdefault(row["country"], {}).setdefault(row["user_id"], []).append(row["rr"])
+    n = sum(len(each) for users in values.values() for each in users.values())
+    total = sum(sum(each) for users in values.values() for each in users.values())
+    variance = 0.0  # of users with two queries each: s^2 of their sums, by country
+    for users in values.values():
+        sums = [sum(each) for each in users.values()]
+        mean = sum(sums) / len(sums)
+        variance += len(sums) * sum((each - mean) ** 2 for each in sums) / (len(sums) - 1)
+    row = next(row for row in estimates.to_pylist() if (row["system"], row["metric"]) == ("A", "RR"))
+    assert row["estimate"] == pytest.approx(total / n, abs=1e-15)
+    assert row["standard_error"] == pytest.approx(math.sqrt(variance) / n, rel=1e-9)
+
+
+def test_a_unit_in_two_strata_is_refused(spark, scored):
+    with pytest.raises(DataRefused, match="of user_id in more than one stratum; strata must part the units"):
+        aggregate(spark, scored, unit="user_id", strata="device", name="crossing")
+
+
+def test_the_queries_that_moved_most_are_told_both_ways_with_both_values(spark, scored):
+    aggregate(spark, scored, unit="user_id", movers=3, name="movers", methods=["t"])
+    moved = pq.read_table(scored / "aggregates" / "movers" / "movers").to_pylist()
+    values = {}
+    for file in store.score_files(scored, store.read_manifest(scored)):
+        for row in pq.read_table(file).to_pylist():
+            values[row["system"], row["query_id"]] = row["rr"]
+    deltas = {query: values["B", query] - values["A", query] for system, query in values if system == "A"}
+    for sign in (1, -1):
+        first = sorted((-sign * delta, query) for query, delta in deltas.items() if sign * delta > 0)[:3]
+        rows = [row for row in moved if row["metric"] == "RR" and sign * row["delta"] > 0]
+        assert [row["query_id"] for row in rows] == [query for _, query in first]
+        assert [row["place"] for row in rows] == [1, 2, 3]
+        for row in rows:
+            assert row["candidate_value"] == values["B", row["query_id"]]
+            assert row["baseline_value"] == values["A", row["query_id"]]
