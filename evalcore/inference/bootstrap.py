@@ -1,4 +1,4 @@
-"""Replicates of every mean and difference of means, exact sums by matrix products."""
+"""Replicates of every mean, measure and difference, exact sums by matrix products."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from evalcore.arrays import FloatArray, IntArray
 from evalcore.inference import draws
+from evalcore.inference.measures import Measure, replicated
+from evalcore.inference.strata import Strata
 from evalcore.inference.sums import LIMB_BITS, UnitSums
 
 BLOCK_CELLS = 2**21
@@ -16,12 +18,56 @@ TOTAL_BITS = 52
 """Totals of limbs stay within 2**52, so that the difference of two stays below the 2**53 that doubles hold exactly."""
 
 
+def replicate_measures(
+    strata: Strata,
+    measures: Sequence[Measure],
+    contrasts: Sequence[tuple[int, int]],
+    *,
+    replicates: int,
+    seed: int,
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Each measure and each difference in every replicate, units drawn within strata; (n_replicates,) each.
+
+        measure = sum over strata of pi_h * the measure in replicate stratum h       (strata.py)
+
+    Geometric means are logarithms, but not in differences. A difference of two means is taken between sums, where
+    both have the same pi_h.  NaN in a replicate that drew no query of a stratum which counts.
+    """
+    shares = [[float(share) for share in strata.shares(measure)] for measure in measures]
+    of_means = {
+        place: (measures[candidate].column, measures[baseline].column)
+        for place, (candidate, baseline) in enumerate(contrasts)
+        if measures[candidate].kind == measures[baseline].kind == "mean" and shares[candidate] == shares[baseline]
+    }
+    found = [np.full(replicates, 0.0 if any(of_strata) else np.nan) for of_strata in shares]
+    between = {place: np.full(replicates, 0.0 if any(shares[contrasts[place][0]]) else np.nan) for place in of_means}
+    for h, stratum in enumerate(strata.strata):
+        means, deltas = replicate_means(
+            stratum.sums, list(of_means.values()), replicates=replicates, seed=seed, stream=stratum.stream
+        )
+        for place, measure in enumerate(measures):
+            if shares[place][h]:
+                found[place] += shares[place][h] * replicated(means, measure)
+        for place, delta in zip(of_means, deltas, strict=True):
+            if shares[contrasts[place][0]][h]:
+                between[place] += shares[contrasts[place][0]][h] * delta
+    values = [
+        np.exp(each) if measure.kind == "geometric" else each for each, measure in zip(found, measures, strict=True)
+    ]
+    differences = [
+        between[place] if place in of_means else values[candidate] - values[baseline]
+        for place, (candidate, baseline) in enumerate(contrasts)
+    ]
+    return found, differences
+
+
 def replicate_means(
     sums: UnitSums,
     contrasts: Sequence[tuple[int, int]] = (),
     *,
     replicates: int,
     seed: int,
+    stream: int = 0,
     block_cells: int = BLOCK_CELLS,
 ) -> tuple[FloatArray, FloatArray]:
     """Means of the columns, and differences of the means of (candidate, baseline) columns, in every replicate.
@@ -52,7 +98,7 @@ def replicate_means(
     block = max(1, block_cells // max(n_units, columns.shape[1], len(limbs) * len(contrasts)))
     for start in range(0, replicates, block):
         stop = min(start + block, replicates)
-        totals = draws.counts(n_units, seed=seed, start=start, stop=stop) @ columns
+        totals = draws.counts(n_units, seed=seed, start=start, stop=stop, stream=stream) @ columns
         drawn = totals[:, len(limbs) * n_columns :][:, n_of]
         drawn[drawn == 0] = np.nan
         by_limb = totals[:, : len(limbs) * n_columns].reshape(stop - start, len(limbs), n_columns)

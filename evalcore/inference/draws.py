@@ -11,16 +11,18 @@ MAX_UNITS = 32_768
 """Above it the draws would favour some units by more than 1e-5 of their probability; fold units into buckets."""
 
 
-def counts(n_units: int, *, seed: int, start: int, stop: int) -> FloatArray:
+def counts(n_units: int, *, seed: int, start: int, stop: int, stream: int = 0) -> FloatArray:
     """How often each unit is drawn in replicates start .. stop - 1.  (stop - start, n_units)
 
-    A replicate draws n_units times with replacement. Its draws are a function of (seed, replicate) alone:
+    A replicate draws n_units times with replacement. Its draws are a function of (seed, replicate, stream) alone:
 
-        numpy's Philox(key=[seed, replicate]) gives the raw 64-bit words   w0  w1  w2 ...
-        a word is two 32-bit halves, the low half first                    h0 = w0 mod 2**32  h1 = w0 >> 32  h2 ...
-        draw j is the unit with index (h_j * n_units) >> 32
+        numpy's Philox(key=[seed, replicate], counter=[0, 0, 0, stream])
+        gives the raw 64-bit words                         w0  w1  w2 ...
+        a word is two 32-bit halves, the low half first    h0 = w0 mod 2**32  h1 = w0 >> 32  h2 ...
+        draw j is the unit with index                      (h_j * n_units) >> 32
 
-    Integers only, from a raw stream that numpy promises not to change (its distributions it may), so every
+    The counter counts up from its first word, so streams have no word in common: each stratum has its own. Integers
+    only, from a raw stream that numpy promises not to change (its distributions it may), so every
     platform and version draws the same. A row sums to n_units; it is of floats, for matrix products.
     Raises DataError unless 1 <= n_units <= 32,768 and 0 <= seed < 2**64.
 
@@ -31,9 +33,11 @@ def counts(n_units: int, *, seed: int, start: int, stop: int) -> FloatArray:
     if not 0 <= seed < 2**64:
         raise DataError(f"seed {seed} is not from 0 to 2**64 - 1")
     drawn = np.empty((stop - start, n_units))
+    counter = np.array([0, 0, 0, stream], dtype=np.uint64)
     index = np.empty(n_units, dtype=np.int64)  # one buffer: fresh pages would cost more than the draws
     for replicate in range(start, stop):
-        words = np.random.Philox(key=np.array([seed, replicate], dtype=np.uint64)).random_raw((n_units + 1) // 2)
+        bits = np.random.Philox(counter=counter, key=np.array([seed, replicate], dtype=np.uint64))
+        words = bits.random_raw((n_units + 1) // 2)
         index[:] = words.astype("<u8", copy=False).view("<u4")[:n_units]  # little-endian: the low half comes first
         np.multiply(index, n_units, out=index)
         np.right_shift(index, 32, out=index)

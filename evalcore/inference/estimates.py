@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ import numpy as np
 from evalcore.arrays import FloatArray
 from evalcore.errors import DataError, EvalcoreError, unknown
 from evalcore.inference import influence
-from evalcore.inference.bootstrap import replicate_means
+from evalcore.inference.bootstrap import replicate_measures
 from evalcore.inference.distributions import student_t_cdf
 from evalcore.inference.influence import Statistic
 from evalcore.inference.intervals import (
@@ -25,6 +25,7 @@ from evalcore.inference.intervals import (
     resamples,
 )
 from evalcore.inference.measures import Measure
+from evalcore.inference.strata import Labels, Strata
 from evalcore.inference.studentized import studentize
 from evalcore.inference.sums import UnitSums
 from evalcore.inference.tests import TESTS, Joint
@@ -32,6 +33,7 @@ from evalcore.inference.tests import TESTS, Joint
 FEWEST_REPLICATES = 99
 FEWEST_INFORMATIVE_UNITS = 10
 FEWEST_EFFECTIVE_UNITS = 10
+FEWEST_UNITS_OF_A_STRATUM = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +43,12 @@ class Estimate:
     standard_error is CR2 over the units, with its degrees_of_freedom (`influence.Statistic`). n_units counts
     the units with a counted query.
 
-    flags   one_unit       less than 2 such units: no standard error and no interval (NaN)
+    flags   one_unit       less than 2 such units, on a side or in a stratum: no standard error and no interval (NaN)
             degenerate     no unit has influence: the interval is the estimate twice
             insufficient   fewer than 10 units whose value is not the most common one: intervals cover too little
             few_clusters   N**2 / sum of n_g**2 is below 10, n_g the queries of a unit and N their sum
+            small_strata   a stratum has fewer than 10 such units: its replicates spread too little, by 1 / units of
+                           its variance; t, hall, cr3 and auto allow for it
             errors_disagree   the replicates spread less or more than the units say, by more than 3 of the errors
                            that both have: look for a value that no other comes near
     """
@@ -103,6 +107,8 @@ def infer(
     methods: Sequence[str] = ("auto",),
     tests: Sequence[str] = (),
     families: Sequence[int] | None = None,
+    strata: Labels | None = None,
+    stratum_weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     replicates: int = 9_999,
     seed: int = 0,
@@ -115,6 +121,8 @@ def infer(
     tests      names in TESTS: p-values of the contrasts beside Student's
     families   a number for each contrast; those of one number are a family to tests of several questions at once.
                Default: one family
+    strata     (n_units,) a label for each unit: the share of each label's queries is fixed (strata.py)
+    stratum_weights   by label, instead of those shares
 
     Units are taken as independent; the queries of one unit may depend on each other in any way. Replicates
     are drawn only if a method needs them, the same for all columns. Those that drew no query of a column
@@ -130,22 +138,17 @@ def infer(
         measures = [Measure(column=column) for column in range(len(sums.exponents))]
     _check(measures, contrasts, methods, tests, confidence, replicates)
     # of a geometric mean the logarithm is nearer to normal: its interval is made there
-    logarithms = [_statistic(sums, measure) for measure in measures]
+    design = Strata.of(sums, strata, stratum_weights)
+    logarithms = [design.statistic(measure) for measure in measures]
     columns = [
         influence.of_geometric(statistic) if measure.kind == "geometric" else statistic
         for statistic, measure in zip(logarithms, measures, strict=True)
     ]
     pairs = [
-        influence.of_contrast(
-            columns[candidate],
-            columns[baseline],
-            estimate=_delta(sums, measures, columns, pair),
-            square_sum=_square_sum(sums, measures, pair),
-        )
-        for pair in contrasts
-        for candidate, baseline in [pair]
+        design.contrast((measures[candidate], measures[baseline]), (columns[candidate], columns[baseline]))
+        for candidate, baseline in contrasts
     ]
-    drawing = _Drawing(sums, measures, contrasts, seed=seed, replicates=replicates)
+    drawing = _Drawing(design, measures, contrasts, seed=seed, replicates=replicates)
     of_columns = drawing.evidence(logarithms, drawing.of_measures, methods, confidence)
     of_pairs = drawing.evidence(pairs, drawing.of_contrasts, methods, confidence)
     joint = Joint(
@@ -181,26 +184,25 @@ class _Drawing:
 
     def __init__(
         self,
-        sums: UnitSums,
+        design: Strata,
         measures: Sequence[Measure],
         contrasts: Sequence[tuple[int, int]],
         *,
         seed: int,
         replicates: int,
     ) -> None:
-        self._sums, self._measures, self._contrasts = sums, measures, contrasts
+        self._design, self._measures, self._contrasts = design, measures, contrasts
         self._seed, self._replicates = seed, replicates
 
     @cached_property
     def _all(self) -> tuple[list[FloatArray], list[FloatArray]]:
-        return _replicates(self._sums, self._measures, self._contrasts, replicates=self._replicates, seed=self._seed)
+        return replicate_measures(
+            self._design, self._measures, self._contrasts, replicates=self._replicates, seed=self._seed
+        )
 
     def of_measures(self) -> list[FloatArray]:
         """(n_replicates,) for each measure, logarithms for a geometric mean; NaN in replicates that say nothing."""
-        return [
-            np.log(replicated) if measure.kind == "geometric" else replicated
-            for replicated, measure in zip(self._all[0], self._measures, strict=True)
-        ]
+        return self._all[0]
 
     def of_contrasts(self) -> list[FloatArray]:
         """Likewise for each contrast."""
@@ -223,7 +225,10 @@ class _Drawing:
         ]
         drawn = replicates() if plain or studied else [nothing] * len(statistics)
         of_studied = studentize(
-            [statistics[place] for place in studied], [drawn[place] for place in studied], seed=self._seed
+            [statistics[place] for place in studied],
+            [drawn[place] for place in studied],
+            strata=self._design.strata,
+            seed=self._seed,
         )
         studentized = dict(zip(studied, of_studied, strict=True))
         return [
@@ -250,63 +255,6 @@ def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: 
         flags=_flags(evidence),
         intervals=intervals,
     )
-
-
-def _statistic(sums: UnitSums, measure: Measure) -> Statistic:
-    if measure.kind == "ratio" and measure.below is not None:
-        return influence.of_ratio(sums, measure.column, measure.below)
-    return influence.of_column(sums, measure.column)
-
-
-def _square_sum(sums: UnitSums, measures: Sequence[Measure], pair: tuple[int, int]) -> float:
-    """The sum over queries of the squared delta, of two means over the same queries; else NaN."""
-    one, other = (measures[place] for place in pair)
-    if not one.kind == other.kind == "mean" or np.any(sums.n[:, one.column] != sums.n[:, other.column]):
-        return math.nan
-    a, b = one.column, other.column
-    return sums.product(a, a) + sums.product(b, b) - 2 * sums.product(a, b)
-
-
-def _delta(
-    sums: UnitSums, measures: Sequence[Measure], statistics: Sequence[Statistic], pair: tuple[int, int]
-) -> float:
-    candidate, baseline = pair
-    if measures[candidate].kind == measures[baseline].kind == "mean":
-        return sums.mean_difference(measures[candidate].column, measures[baseline].column)
-    return statistics[candidate].estimate - statistics[baseline].estimate
-
-
-def _replicates(
-    sums: UnitSums,
-    measures: Sequence[Measure],
-    contrasts: Sequence[tuple[int, int]],
-    *,
-    replicates: int,
-    seed: int,
-) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Each measure and each difference in every replicate; the differences of two means are taken between sums."""
-    of_means = [
-        (place, (measures[candidate].column, measures[baseline].column))
-        for place, (candidate, baseline) in enumerate(contrasts)
-        if measures[candidate].kind == measures[baseline].kind == "mean"
-    ]
-    by_column, by_pair = replicate_means(sums, [pair for _, pair in of_means], replicates=replicates, seed=seed)
-    found = [_replicated(by_column, measure) for measure in measures]
-    deltas = [found[candidate] - found[baseline] for candidate, baseline in contrasts]
-    for (place, _), exact in zip(of_means, by_pair, strict=True):
-        deltas[place] = exact
-    return found, deltas
-
-
-def _replicated(means: FloatArray, measure: Measure) -> FloatArray:
-    """A measure in every replicate; what is above and below a ratio counts the same queries, so means do."""
-    if measure.kind == "ratio" and measure.below is not None:
-        above, below = means[measure.column], means[measure.below]
-        quotient = np.full(len(above), np.nan)
-        np.divide(above, below, out=quotient, where=below > 0)
-        return quotient
-    of_column: FloatArray = means[measure.column]
-    return np.exp(of_column) if measure.kind == "geometric" else of_column
 
 
 def _contrast(
@@ -349,6 +297,7 @@ def _flags(evidence: Evidence) -> tuple[str, ...]:
         "degenerate": not one_unit and not statistic.influence.any(),
         "insufficient": statistic.informative_units < FEWEST_INFORMATIVE_UNITS,
         "few_clusters": statistic.effective_units < FEWEST_EFFECTIVE_UNITS,
+        "small_strata": any(part.n_units < FEWEST_UNITS_OF_A_STRATUM for part in statistic.counted_parts),
         "errors_disagree": _errors_disagree(evidence),
     }
     return tuple(flag for flag, holds in raised.items() if holds)

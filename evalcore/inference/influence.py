@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,7 +29,9 @@ class Statistic:
     of a contrast: the candidate's less the baseline's, and of the two shares the mean. `values` are unit means
     (of a contrast: deltas), NaN where undefined; `n` counts the queries of either side. Influence below rounding
     is exactly 0. `square_sum` is the sum over queries of the squared value, NaN where nobody counted it. `sides` are
-    the candidate's and the baseline's statistics of a contrast.
+    the candidate's and the baseline's statistics of a contrast. `parts` are independent statistics of units apart,
+    strata, whose sum this is: shares and what is made of them are then those within a part, times its weight, and
+    `levels` are the estimate in each unit's stratum.
     """
 
     estimate: float
@@ -43,6 +45,8 @@ class Statistic:
     resolution: float
     square_sum: float = math.nan
     sides: tuple[Statistic, Statistic] | None = None
+    parts: tuple[Statistic, ...] = ()
+    levels: FloatArray | None = None
 
     @property
     def n_units(self) -> int:
@@ -56,7 +60,8 @@ class Statistic:
         Unbiased where the queries of a unit are independent. With one query a unit it is s / sqrt(N), as are CR1
         and CR3.  Source: Bell & McCaffrey 2002, Survey Methodology 28(2), 169-181.
         """
-        if min(statistic.n_units for statistic in self.sides or [self]) < 2 or math.isnan(self.estimate):
+        apart = self.counted_parts or self.sides or [self]
+        if min(statistic.n_units for statistic in apart) < 2 or math.isnan(self.estimate):
             return math.nan
         return math.sqrt(ordered_sum(self.adjusted**2))
 
@@ -72,6 +77,11 @@ class Statistic:
         Of a contrast of two sides without a unit in common those of Welch, and of sides that share units but not
         all queries the fewer of the two.  Source: Welch 1947, doi:10.1093/biomet/34.1-2.28.
         """
+        if self.parts:
+            parts = self.counted_parts
+            return clusters.pooled_degrees_of_freedom(
+                [part.standard_error for part in parts], [part.degrees_of_freedom for part in parts]
+            )
         if self.sides is None or np.array_equal(self.sides[0].share, self.sides[1].share):
             return clusters.degrees_of_freedom(
                 self.share[self.n > 0], correlation=self.correlation, n_queries=self.n_queries
@@ -95,8 +105,15 @@ class Statistic:
         )
 
     @property
+    def counted_parts(self) -> list[Statistic]:
+        """The parts with a counted query."""
+        return [part for part in self.parts if part.n_units]
+
+    @property
     def units_alike(self) -> bool:
-        """Whether all units have the same share: queries as units, or clusters of one size."""
+        """Whether all units of a part have the same share: queries as units, or clusters of one size."""
+        if self.parts:
+            return all(part.units_alike for part in self.parts)
         share = self.share[self.n > 0]
         return bool(len(share) == 0 or share.max() - share.min() <= 1e-12 * share.max())
 
@@ -190,16 +207,29 @@ def of_ratio(sums: UnitSums, above: int, below: int) -> Statistic:
 def of_geometric(column: Statistic) -> Statistic:
     """The exponential of a mean of logarithms."""
     scale = math.exp(column.estimate)
-    return Statistic(
+    return replace(
+        scaled(column, scale),
         estimate=scale,
-        share=column.share,
-        influence=column.influence * scale,
-        adjusted=column.adjusted * scale,
-        deletion=column.deletion * scale,
         values=np.exp(column.values),
-        n=column.n,
-        n_queries=column.n_queries,
         resolution=column.resolution * max(1.0, scale),
+        square_sum=math.nan,
+        levels=None if column.levels is None else scale * (1 + column.levels - column.estimate),
+    )
+
+
+def scaled(statistic: Statistic, factor: float) -> Statistic:
+    """The statistic times a number."""
+    return replace(
+        statistic,
+        estimate=factor * statistic.estimate,
+        influence=factor * statistic.influence,
+        adjusted=factor * statistic.adjusted,
+        deletion=factor * statistic.deletion,
+        values=factor * statistic.values,
+        resolution=abs(factor) * statistic.resolution,
+        square_sum=factor * factor * statistic.square_sum,
+        parts=tuple(scaled(part, factor) for part in statistic.parts),
+        levels=None if statistic.levels is None else factor * statistic.levels,
     )
 
 
@@ -223,4 +253,5 @@ def of_contrast(
         resolution=resolution,
         square_sum=square_sum,
         sides=(candidate, baseline),
+        levels=None if candidate.levels is None or baseline.levels is None else candidate.levels - baseline.levels,
     )

@@ -69,12 +69,13 @@ def t(evidence: Evidence) -> Interval:
 def cr1(evidence: Evidence) -> Interval:
     """Student's interval with the standard error that most programs have for clusters, and G - 1 degrees of freedom.
 
-        CR1 = root of G / (G - 1) * sum of u_g**2
+        CR1 = root of G / (G - 1) * sum of u_g**2        strata: squares of each added, G - 1 degrees for each
 
     Too short for few clusters of unequal size.  Source: Cameron & Miller 2015, doi:10.3368/jhr.50.2.317.
     """
-    units = evidence.statistic.n_units
-    return _student(evidence, math.sqrt(units / (units - 1)) * evidence.statistic.plain_error)
+    return _student(
+        evidence, [math.sqrt(part.n_units / (part.n_units - 1)) * part.plain_error for part in _apart(evidence)]
+    )
 
 
 def cr3(evidence: Evidence) -> Interval:
@@ -84,12 +85,18 @@ def cr3(evidence: Evidence) -> Interval:
 
     Source: MacKinnon, Nielsen & Webb 2023, doi:10.1002/jae.2990.
     """
-    units, deletion = evidence.statistic.n_units, evidence.statistic.deletion
-    return _student(evidence, math.sqrt((units - 1) / units * ordered_sum(deletion**2)))
+    squares = [(part.n_units - 1) / part.n_units * ordered_sum(part.deletion**2) for part in _apart(evidence)]
+    return _student(evidence, [math.sqrt(square) for square in squares])
 
 
-def _student(evidence: Evidence, error: float) -> Interval:
-    reach = student_t_quantile(evidence.tails[1], evidence.statistic.n_units - 1) * error
+def _apart(evidence: Evidence) -> list[Statistic]:
+    return evidence.statistic.counted_parts or [evidence.statistic]
+
+
+def _student(evidence: Evidence, errors: list[float]) -> Interval:
+    """Of the errors of independent parts, strata: each of them takes a degree of freedom."""
+    df = evidence.statistic.n_units - len(errors)
+    reach = student_t_quantile(evidence.tails[1], df) * math.hypot(*errors)
     return Interval(evidence.estimate - reach, evidence.estimate + reach)
 
 
