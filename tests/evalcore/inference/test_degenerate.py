@@ -30,7 +30,7 @@ def test_units_that_all_agree_against_the_whole_have_no_acceleration_to_divide_b
 
 def test_a_delta_of_nothing_is_degenerate_and_certain(rng):
     values = rng.random(40)
-    found = infer(sums_of(values, values), contrasts=[(0, 1)], methods=INTERVALS).contrasts[0]
+    found = infer(sums_of(values, values), contrasts=[(0, 1)], methods=INTERVALS, replicates=199).contrasts[0]
     assert found.intervals == dict.fromkeys(INTERVALS, (0.0, 0.0))
     assert (found.delta, found.standard_error, found.p_value) == (0.0, 0.0, 1.0)
     assert math.isnan(found.effect_size)
@@ -41,7 +41,7 @@ def test_a_delta_that_is_the_same_everywhere_is_degenerate_though_its_doubles_di
     b = np.arange(40) / 100
     a = b + 0.1  # 0.11, 0.12, ... minus 0.01, 0.02, ...: 0.1 up to the last bits
     assert len(set(a - b)) > 1
-    found = infer(sums_of(a, b), contrasts=[(0, 1)], methods=INTERVALS).contrasts[0]
+    found = infer(sums_of(a, b), contrasts=[(0, 1)], methods=INTERVALS, replicates=199).contrasts[0]
     assert found.intervals == dict.fromkeys(INTERVALS, (found.delta, found.delta))
     assert found.flags == ("degenerate",)
     assert found.p_value == 2.0**-39  # the sign flips of 40 units
@@ -49,13 +49,15 @@ def test_a_delta_that_is_the_same_everywhere_is_degenerate_though_its_doubles_di
 
 def test_a_value_that_is_the_same_everywhere_is_degenerate_also_by_cluster():
     units = np.repeat([f"u{i:02d}" for i in range(15)], np.arange(1, 16))
-    found = infer(sums_of(np.full(len(units), 0.1), units=units), methods=INTERVALS).estimates[0]
+    found = infer(sums_of(np.full(len(units), 0.1), units=units), methods=INTERVALS, replicates=199).estimates[0]
     assert found.intervals == dict.fromkeys(INTERVALS, (0.1, 0.1))
     assert found.flags == ("degenerate", "insufficient")
 
 
 def test_one_unit_has_an_estimate_and_nothing_else():
-    found = infer(sums_of([0.2, 0.4], [0.2, 0.2], units=["a", "a"]), contrasts=[(0, 1)], methods=INTERVALS)
+    found = infer(
+        sums_of([0.2, 0.4], [0.2, 0.2], units=["a", "a"]), contrasts=[(0, 1)], methods=INTERVALS, replicates=199
+    )
     estimate, contrast = found.estimates[0], found.contrasts[0]
     assert estimate.estimate == pytest.approx(0.3)
     assert contrast.delta == pytest.approx(0.1)
@@ -71,7 +73,7 @@ def test_one_unit_has_an_estimate_and_nothing_else():
 def test_a_column_without_values_has_no_estimate_and_is_flagged(units):
     nothing = np.full(len(units), np.nan)
     sums = sums_of(nothing, np.ones(len(units)), units=units)
-    found = infer(sums, contrasts=[(0, 1), (1, 0)], methods=INTERVALS)
+    found = infer(sums, contrasts=[(0, 1), (1, 0)], methods=INTERVALS, replicates=199)
     for one in (found.estimates[0], *found.contrasts):
         assert "one_unit" in one.flags
         assert np.isnan(list(one.intervals.values())).all()
@@ -112,7 +114,8 @@ def test_whatever_the_table_the_answer_is_ordered_finite_or_flagged(rows):
     sums = sums_of([a for _, a, _ in rows], [b for _, _, b in rows], units=[unit for unit, _, _ in rows])
     found = infer(sums, contrasts=[(0, 1)], methods=INTERVALS, replicates=99)
     for one in itertools.chain(found.estimates, found.contrasts):
-        for interval in one.intervals.values():
-            assert interval.low <= interval.high or "one_unit" in one.flags
+        for method, interval in one.intervals.items():
+            unbounded = method == "wild" and "few_clusters" in one.flags and np.isnan(interval).all()
+            assert interval.low <= interval.high or "one_unit" in one.flags or unbounded
         assert one.standard_error >= 0 or "one_unit" in one.flags
     assert 0 < found.contrasts[0].p_value <= 1 or "one_unit" in found.contrasts[0].flags

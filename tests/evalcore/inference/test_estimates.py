@@ -103,7 +103,7 @@ def test_the_order_of_the_queries_does_not_change_a_bit(random):
         infer(UnitSums.from_values(units[order], both[order]), contrasts=[(0, 1)], replicates=99)
         for order in (np.arange(len(values)), rows)
     )
-    assert repr(first) == repr(second)
+    assert repr((first.estimates, first.contrasts)) == repr((second.estimates, second.contrasts))
 
 
 def test_units_without_a_counted_query_change_nothing_but_the_draws(rng):
