@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from evalcore import METRICS, PRESETS, Conventions, JudgedRankings, name, parse, parse_list
+from evalcore.inference import INTERVALS, TESTS
 from evalcore.scoring import SIDES
 from jobs import catalogue, cli, pages
+from jobs.console.aggregates import FLAGS
 from jobs.config_file import load
 from tests.support.evaluations import aggregate, score, write_trec
 
@@ -54,6 +56,19 @@ def my_package(tmp_path, monkeypatch) -> Iterator[Path]:
     METRICS.pop("Hub", None)
     for module in ("my_package.metrics", "my_package"):
         sys.modules.pop(module, None)
+
+
+# statistics.md
+
+
+def test_the_examples_of_statistics_give_what_is_shown():
+    run_examples(PAGES["statistics.md"])
+
+
+def test_the_page_of_statistics_tells_every_interval_test_and_flag():
+    page = PAGES["statistics.md"]
+    assert [name for name in (*INTERVALS, *FLAGS) if f"`{name}`" not in page] == []
+    assert [test for test in TESTS if f"`p_{test}`" not in page] == []
 
 
 # metrics.md
