@@ -10,21 +10,25 @@
     clusters.py       how many degrees of freedom a standard error from clusters has
     distributions.py  Student's t
     intervals.py      INTERVALS: auto, t, hall, studentized, percentile and others
-    tests.py          TESTS: p-values beside Student's
+    tests.py          TESTS: p-values beside Student's, each a function of joint.py's Joint
     estimates.py      infer: all of the above, for every measure and pair
-    multiplicity.py   p-values of several questions at once
-    randomization.py  a p-value without Student's assumptions
+    randomization.py  sign flips: a p-value without Student's assumptions
+    ranks.py          Wilcoxon's and the sign test, as description
+    simultaneous.py   statements about several contrasts that hold together: max-T
+    tukey.py          many systems, whose values are handed out anew
+    multiplicity.py   p-values of several questions at once, from the p-values alone
 
 A new interval is a function of Evidence and a line in INTERVALS; a new test one of Joint and a line in TESTS.
 """
 
 from evalcore.inference.estimates import Contrast, Estimate, Inference, infer
 from evalcore.inference.intervals import INTERVALS, Evidence, Interval, interval
+from evalcore.inference.joint import Joint
 from evalcore.inference.measures import Measure
 from evalcore.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from evalcore.inference.randomization import sign_flip_p_value
 from evalcore.inference.sums import LIMB_BITS, PRODUCT_BITS, UnitSums, scale_exponent, to_limbs
-from evalcore.inference.tests import TESTS, Joint
+from evalcore.inference.tests import TESTS
 
 __all__ = [
     "INTERVALS", "LIMB_BITS", "PRODUCT_BITS", "TESTS", "Contrast", "Estimate", "Evidence", "Inference", "Interval", "Joint", "Measure",

@@ -24,11 +24,12 @@ from evalcore.inference.intervals import (
     replicate_deviation,
     resamples,
 )
+from evalcore.inference.joint import Joint
 from evalcore.inference.measures import Measure
 from evalcore.inference.strata import Labels, Strata
 from evalcore.inference.studentized import studentize
 from evalcore.inference.sums import UnitSums
-from evalcore.inference.tests import TESTS, Joint
+from evalcore.inference.tests import TESTS
 
 FEWEST_REPLICATES = 99
 FEWEST_INFORMATIVE_UNITS = 10
@@ -156,6 +157,7 @@ def infer(
         measures=measures,
         contrasts=contrasts,
         statistics=pairs,
+        p_values=[_p_value(pair) for pair in pairs],
         families=np.zeros(len(pairs), dtype=np.int64) if families is None else np.asarray(families, dtype=np.int64),
         replicates=drawing.of_contrasts,
         n_replicates=replicates,
