@@ -65,6 +65,22 @@ class Statistic:
             return math.nan
         return math.sqrt(ordered_sum(self.adjusted**2))
 
+    @property
+    def deviation(self) -> float:
+        """Of the units' values or deltas, as the standard error has it: standard_error * sqrt(n_units).
+
+        Of a contrast of two sides without a unit in common the root of the mean of their squares.  Source: Cohen
+        1988, Statistical Power Analysis for the Behavioral Sciences, section 2.3.2.
+        """
+        if self.sides is not None and self.unpaired:
+            return math.sqrt(sum(side.deviation**2 for side in self.sides) / 2)
+        return self.standard_error * math.sqrt(self.n_units)
+
+    @property
+    def unpaired(self) -> bool:
+        """Whether this is a contrast of two sides without a unit in common, such as two arms of an experiment."""
+        return self.sides is not None and not np.any((self.sides[0].n > 0) & (self.sides[1].n > 0))
+
     @cached_property
     def plain_error(self) -> float:
         """CR0, the root of the sum of u_g**2: what the spread of bootstrap replicates estimates."""
@@ -87,7 +103,7 @@ class Statistic:
                 self.share[self.n > 0], correlation=self.correlation, n_queries=self.n_queries
             )
         one, other = self.sides
-        if np.any((one.n > 0) & (other.n > 0)):
+        if not self.unpaired:
             return min(one.degrees_of_freedom, other.degrees_of_freedom)
         return clusters.pooled_degrees_of_freedom(
             [one.standard_error, other.standard_error], [one.degrees_of_freedom, other.degrees_of_freedom]
@@ -129,7 +145,7 @@ class Statistic:
 
         Of a contrast of two sides without a unit in common the fewer of theirs.
         """
-        if self.sides is not None and np.isnan(self.values).all():
+        if self.sides is not None and self.unpaired:
             return min(side.informative_units for side in self.sides)
         usual = 0.0 if self.sides is not None else self._most_common_value()
         return int(np.count_nonzero(np.abs(self.values - usual) > self.resolution))

@@ -111,6 +111,8 @@ class Strata:
         if len(self.strata) == 1:
             return pair
         parts = [_difference(*both) for both in zip(sides[0].parts, sides[1].parts, strict=True)]
+        if math.isnan(square_sum):
+            return replace(pair, parts=tuple(parts))
         shares = [float(share) for share in self.shares(measures[0])]
         within = _within(square_sum, pair.values, sides[0].n)
         return replace(pair, parts=_with_squares(parts, shares, within=within))
