@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,96 +19,114 @@ TOTAL_BITS = 52
 """Totals of limbs stay within 2**52, so that the difference of two stays below the 2**53 that doubles hold exactly."""
 
 
-def replicate_measures(
-    strata: Strata,
-    measures: Sequence[Measure],
-    contrasts: Sequence[tuple[int, int]],
-    *,
-    replicates: int,
-    seed: int,
-) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Each measure and each difference in every replicate, units drawn within strata; (n_replicates,) each.
+class Replicates:
+    """Each measure and each difference of two in every replicate, units drawn within strata.
 
         measure = sum over strata of pi_h * the measure in replicate stratum h       (strata.py)
 
-    Geometric means are logarithms, but not in differences. A difference of two means is taken between sums, where
-    both have the same pi_h.  NaN in a replicate that drew no query of a stratum which counts.
+    Sums are drawn at once, what is made of them when it is asked for: there are more differences than fit in memory.
+    NaN in a replicate that drew no query of a stratum which counts.
     """
-    shares = [[float(share) for share in strata.shares(measure)] for measure in measures]
-    of_means = {
-        place: (measures[candidate].column, measures[baseline].column)
-        for place, (candidate, baseline) in enumerate(contrasts)
-        if measures[candidate].kind == measures[baseline].kind == "mean" and shares[candidate] == shares[baseline]
-    }
-    found = [np.full(replicates, 0.0 if any(of_strata) else np.nan) for of_strata in shares]
-    between = {place: np.full(replicates, 0.0 if any(shares[contrasts[place][0]]) else np.nan) for place in of_means}
-    for h, stratum in enumerate(strata.strata):
-        means, deltas = replicate_means(
-            stratum.sums, list(of_means.values()), replicates=replicates, seed=seed, stream=stratum.stream
-        )
-        for place, measure in enumerate(measures):
-            if shares[place][h]:
-                found[place] += shares[place][h] * replicated(means, measure)
-        for place, delta in zip(of_means, deltas, strict=True):
-            if shares[contrasts[place][0]][h]:
-                between[place] += shares[contrasts[place][0]][h] * delta
-    values = [
-        np.exp(each) if measure.kind == "geometric" else each for each, measure in zip(found, measures, strict=True)
-    ]
-    differences = [
-        between[place] if place in of_means else values[candidate] - values[baseline]
-        for place, (candidate, baseline) in enumerate(contrasts)
-    ]
-    return found, differences
+
+    def __init__(self, strata: Strata, measures: Sequence[Measure], *, replicates: int, seed: int) -> None:
+        self._measures, self._n_replicates = measures, replicates
+        self._shares = [[float(share) for share in strata.shares(measure)] for measure in measures]
+        self._drawn = [
+            draw(stratum.sums, replicates=replicates, seed=seed, stream=stratum.stream) for stratum in strata.strata
+        ]
+
+    def measure(self, place: int) -> FloatArray:
+        """(n_replicates,) of the measure at this place; of a geometric mean its logarithm."""
+        return self._over_strata(place, lambda drawn: replicated(drawn.mean, self._measures[place]))
+
+    def difference(self, candidate: int, baseline: int) -> FloatArray:
+        """(n_replicates,) one measure less another; of two means taken between sums, where both have the same pi_h."""
+        one, other = self._measures[candidate], self._measures[baseline]
+        if one.kind == other.kind == "mean" and self._shares[candidate] == self._shares[baseline]:
+            return self._over_strata(candidate, lambda drawn: drawn.difference(one.column, other.column))
+        return self._value(candidate) - self._value(baseline)
+
+    def _value(self, place: int) -> FloatArray:
+        value = self.measure(place)
+        return np.exp(value) if self._measures[place].kind == "geometric" else value
+
+    def _over_strata(self, place: int, of_stratum: Callable[[Drawn], FloatArray]) -> FloatArray:
+        shares = self._shares[place]
+        total = np.full(self._n_replicates, 0.0 if any(shares) else np.nan)
+        for share, drawn in zip(shares, self._drawn, strict=True):
+            if share:
+                total += share * of_stratum(drawn)
+        return total
 
 
-def replicate_means(
-    sums: UnitSums,
-    contrasts: Sequence[tuple[int, int]] = (),
-    *,
-    replicates: int,
-    seed: int,
-    stream: int = 0,
-    block_cells: int = BLOCK_CELLS,
-) -> tuple[FloatArray, FloatArray]:
-    """Means of the columns, and differences of the means of (candidate, baseline) columns, in every replicate.
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """The exact sums of every column in every replicate.
 
-        counts  (replicates, n_units)      the same for all columns, so contrasts are paired
-        mean  = counts @ sums / counts @ n         NaN in a replicate that drew no query of the column
+    limbs      (n_limbs, n_columns, n_replicates) of `width` bits each, see `split`
+    n          (n_distinct, n_replicates) queries, NaN for none; column c counts those of row n_of[c]
+    exponents  (n_columns,) scale of the columns
+    """
+
+    limbs: FloatArray
+    width: int
+    n: FloatArray
+    n_of: IntArray
+    exponents: IntArray
+
+    def mean(self, column: int) -> FloatArray:
+        """(n_replicates,) the mean of a column; NaN in replicates that drew no query of it."""
+        return self._mean(self.limbs[:, column], column)
+
+    def difference(self, candidate: int, baseline: int) -> FloatArray:
+        """(n_replicates,) the mean of one column less that of another.
+
+        Over the same queries it is taken between the sums, so it is 0 in every replicate for a system and its copy.
+        """
+        if (self.n_of[candidate], self.exponents[candidate]) == (self.n_of[baseline], self.exponents[baseline]):
+            return self._mean(self.limbs[:, candidate] - self.limbs[:, baseline], candidate)
+        return self.mean(candidate) - self.mean(baseline)
+
+    def _mean(self, limbs: FloatArray, column: int) -> FloatArray:
+        """Sums from their limbs, of two limbs rounded once, over the queries of a column."""
+        total = limbs[0]
+        for limb in limbs[1:]:
+            total = total * 2.0**self.width + limb
+        mean: FloatArray = np.ldexp(total, int(self.exponents[column]) - 2 * LIMB_BITS) / self.n[self.n_of[column]]
+        return mean
+
+
+def draw(sums: UnitSums, *, replicates: int, seed: int, stream: int = 0, block_cells: int = BLOCK_CELLS) -> Drawn:
+    """As many units as there are, with replacement, in every replicate.
+
+        counts  (n_replicates, n_units)        the same for all columns, so contrasts are paired
+        mean  = counts @ sums / counts @ n
         delta = mean of the candidate - mean of the baseline
 
-    Returns (n_columns, replicates) and (n_contrasts, replicates). Sums are cut into limbs so narrow that the
-    products add up to whole numbers below 2**53: the result has the same bits for any block size, BLAS and
-    thread count. A delta over the same queries is taken between the sums, so it is 0 in every replicate for
-    a system and its copy.  Memory: the result and a few matrices of `block_cells` doubles.
+    Sums are cut into limbs so narrow that the products add up to whole numbers below 2**53: the result has the same
+    bits for any block size, BLAS and thread count.  Memory: the result and a few matrices of `block_cells` doubles.
     Raises DataError for more than 32,768 units.
     """
     n_units, n_columns = sums.n.shape
-    means = np.full((n_columns, replicates), np.nan)
-    deltas = np.full((len(contrasts), replicates), np.nan)
-    if n_units == 0:
-        return means, deltas
-    candidate, baseline = np.array(contrasts, dtype=np.intp).reshape(-1, 2).T
-    distinct_n, n_of = np.unique(sums.n, axis=1, return_inverse=True)
-    n_of = n_of.reshape(n_columns)  # numpy 2.0 gives it a second axis
-    exponents = sums.exponents.astype(np.int32)
-    same_queries = (n_of[candidate] == n_of[baseline]) & (exponents[candidate] == exponents[baseline])
-    width = TOTAL_BITS - (n_units - 1).bit_length()
-    limbs = split(sums.hi, sums.lo, width=width)
-    columns = np.hstack([*limbs, distinct_n]).astype(np.float64)
-    block = max(1, block_cells // max(n_units, columns.shape[1], len(limbs) * len(contrasts)))
-    for start in range(0, replicates, block):
+    width = TOTAL_BITS - max(0, n_units - 1).bit_length()
+    limbs = split(sums.hi.T, sums.lo.T, width=width)
+    n, n_of = _distinct(sums.n.T)
+    rows = np.concatenate([*limbs, n]).astype(np.float64)
+    totals = np.zeros((len(rows), replicates))
+    block = max(1, block_cells // max(1, n_units, len(rows)))
+    for start in range(0, replicates if n_units else 0, block):
         stop = min(start + block, replicates)
-        totals = draws.counts(n_units, seed=seed, start=start, stop=stop, stream=stream) @ columns
-        drawn = totals[:, len(limbs) * n_columns :][:, n_of]
-        drawn[drawn == 0] = np.nan
-        by_limb = totals[:, : len(limbs) * n_columns].reshape(stop - start, len(limbs), n_columns)
-        mean = np.ldexp(_join(by_limb, width=width), exponents - 2 * LIMB_BITS) / drawn
-        between = _join(by_limb[:, :, candidate] - by_limb[:, :, baseline], width=width)
-        delta = np.ldexp(between, exponents[candidate] - 2 * LIMB_BITS) / drawn[:, candidate]
-        means[:, start:stop] = mean.T
-        deltas[:, start:stop] = np.where(same_queries, delta, mean[:, candidate] - mean[:, baseline]).T
-    return means, deltas
+        totals[:, start:stop] = rows @ draws.counts(n_units, seed=seed, start=start, stop=stop, stream=stream).T
+    of_limbs, of_n = np.split(totals, [len(limbs) * n_columns])
+    of_n[of_n == 0] = np.nan
+    return Drawn(of_limbs.reshape(len(limbs), n_columns, replicates), width, of_n, n_of, sums.exponents)
+
+
+def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Each row once, and which of them each row is: most columns count the same queries."""
+    places: dict[bytes, int] = {}
+    place_of = np.array([places.setdefault(row.tobytes(), len(places)) for row in rows], dtype=np.int64)
+    return rows[np.unique(place_of, return_index=True)[1]], place_of
 
 
 def split(hi: IntArray, lo: IntArray, *, width: int) -> list[IntArray]:
@@ -128,11 +147,3 @@ def split(hi: IntArray, lo: IntArray, *, width: int) -> list[IntArray]:
         limbs.append(high & (2**width - 1))
         high = high >> width
     return [high, *reversed(limbs)]
-
-
-def _join(limbs: FloatArray, *, width: int) -> FloatArray:
-    """Numbers from their limbs; of two limbs, rounded once.  (n_rows, n_limbs, n_columns) -> (n_rows, n_columns)"""
-    joined = limbs[:, 0]
-    for limb in range(1, limbs.shape[1]):
-        joined = np.ldexp(joined, width) + limbs[:, limb]
-    return joined

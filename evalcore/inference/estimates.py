@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ import numpy as np
 from evalcore.arrays import FloatArray
 from evalcore.errors import DataError, EvalcoreError, unknown
 from evalcore.inference import influence
-from evalcore.inference.bootstrap import replicate_measures
+from evalcore.inference.bootstrap import Replicates
 from evalcore.inference.distributions import student_t_cdf
 from evalcore.inference.influence import Statistic
 from evalcore.inference.intervals import (
@@ -150,8 +150,8 @@ def infer(
         for candidate, baseline in contrasts
     ]
     drawing = _Drawing(design, measures, contrasts, seed=seed, replicates=replicates)
-    of_columns = drawing.evidence(logarithms, drawing.of_measures, methods, confidence)
-    of_pairs = drawing.evidence(pairs, drawing.of_contrasts, methods, confidence)
+    of_columns = drawing.evidence(logarithms, drawing.of_measure, methods, confidence)
+    of_pairs = drawing.evidence(pairs, drawing.of_contrast, methods, confidence)
     joint = Joint(
         sums=sums,
         measures=measures,
@@ -159,7 +159,7 @@ def infer(
         statistics=pairs,
         p_values=[_p_value(pair) for pair in pairs],
         families=np.zeros(len(pairs), dtype=np.int64) if families is None else np.asarray(families, dtype=np.int64),
-        replicates=drawing.of_contrasts,
+        replicates=drawing.of_contrast,
         n_replicates=replicates,
         seed=seed,
     )
@@ -197,27 +197,25 @@ class _Drawing:
         self._seed, self._replicates = seed, replicates
 
     @cached_property
-    def _all(self) -> tuple[list[FloatArray], list[FloatArray]]:
-        return replicate_measures(
-            self._design, self._measures, self._contrasts, replicates=self._replicates, seed=self._seed
-        )
+    def _drawn(self) -> Replicates:
+        return Replicates(self._design, self._measures, replicates=self._replicates, seed=self._seed)
 
-    def of_measures(self) -> list[FloatArray]:
-        """(n_replicates,) for each measure, logarithms for a geometric mean; NaN in replicates that say nothing."""
-        return self._all[0]
+    def of_measure(self, place: int) -> FloatArray:
+        """(n_replicates,) of a measure, logarithms for a geometric mean; NaN in replicates that say nothing."""
+        return self._drawn.measure(place)
 
-    def of_contrasts(self) -> list[FloatArray]:
-        """Likewise for each contrast."""
-        return self._all[1]
+    def of_contrast(self, place: int) -> FloatArray:
+        """Likewise of a contrast."""
+        return self._drawn.difference(*self._contrasts[place])
 
     def evidence(
         self,
         statistics: Sequence[Statistic],
-        replicates: Callable[[], list[FloatArray]],
+        replicates: Callable[[int], FloatArray],
         methods: Sequence[str],
         confidence: float,
-    ) -> list[Evidence]:
-        """Each statistic with the replicates that the methods need of it."""
+    ) -> Iterator[Evidence]:
+        """Each statistic with the replicates that the methods need of it, one at a time."""
         nothing = np.zeros(0)
         plain = RESAMPLING.intersection(methods)
         studied = [
@@ -225,23 +223,21 @@ class _Drawing:
             for place, statistic in enumerate(statistics)
             if statistic.n_units > 1 and any(resamples(method, statistic) for method in methods)
         ]
-        drawn = replicates() if plain or studied else [nothing] * len(statistics)
         of_studied = studentize(
             [statistics[place] for place in studied],
-            [drawn[place] for place in studied],
+            [replicates(place) for place in studied],
             strata=self._design.strata,
             seed=self._seed,
         )
         studentized = dict(zip(studied, of_studied, strict=True))
-        return [
-            Evidence(
+        for place, statistic in enumerate(statistics):
+            drawn = replicates(place) if plain else nothing
+            yield Evidence(
                 statistic=statistic,
                 confidence=confidence,
-                replicates=np.sort(replicated[~np.isnan(replicated)]) if plain else nothing,
+                replicates=np.sort(drawn[~np.isnan(drawn)]),
                 studentized=studentized.get(place, nothing),
             )
-            for place, (statistic, replicated) in enumerate(zip(statistics, drawn, strict=True))
-        ]
 
 
 def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: Sequence[str]) -> Estimate:

@@ -19,7 +19,7 @@ class Joint:
 
     contrasts    pairs of places in `measures`; statistics and Student's two-sided p_values, one for each
     families     (n_contrasts,) those of one number are asked together
-    replicates   gives (n_replicates,) bootstrap deltas for each contrast, NaN in replicates that say nothing
+    replicates   gives (n_replicates,) bootstrap deltas of a contrast, NaN in replicates that say nothing
     """
 
     sums: UnitSums
@@ -28,7 +28,7 @@ class Joint:
     statistics: Sequence[Statistic]
     p_values: Sequence[float]
     families: IntArray
-    replicates: Callable[[], list[FloatArray]]
+    replicates: Callable[[int], FloatArray]
     n_replicates: int
     seed: int
 

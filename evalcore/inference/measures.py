@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -49,15 +50,14 @@ def divisor(sums: UnitSums, measure: Measure) -> Fraction:
     return n * sums.exact_mean(column) if n and measure.kind == "ratio" else n
 
 
-def replicated(means: FloatArray, measure: Measure) -> FloatArray:
-    """The measure in replicates of the means of all columns; of a geometric mean its logarithm; NaN where undefined.
+def replicated(mean: Callable[[int], FloatArray], measure: Measure) -> FloatArray:
+    """The measure in replicates of the mean of any column; of a geometric mean its logarithm; NaN where undefined.
 
-    What is above and below a ratio counts the same queries, so means do.  (n_columns, n_replicates) -> (n_replicates,)
+    What is above and below a ratio counts the same queries, so means do.  (n_replicates,)
     """
     if measure.kind == "ratio" and measure.below is not None:
-        above, below = means[measure.column], means[measure.below]
+        above, below = mean(measure.column), mean(measure.below)
         quotient = np.full(len(above), np.nan)
         np.divide(above, below, out=quotient, where=below > 0)
         return quotient
-    of_column: FloatArray = means[measure.column]
-    return of_column
+    return mean(measure.column)

@@ -62,7 +62,6 @@ def joint_confidence(joint: Joint, *, confidence: float, side: Side = "both") ->
 
 def _largest(joint: Joint, *, side: Side) -> Iterator[tuple[list[int], FloatArray]]:
     """The contrasts of each family that have a p-value, and the largest z* of each replicate, ascending."""
-    replicates = joint.replicates()
     for family in joint.by_family():
         places = [place for place in family if not math.isnan(joint.p_values[place])]
         largest = np.zeros(joint.n_replicates)
@@ -70,7 +69,7 @@ def _largest(joint: Joint, *, side: Side) -> Iterator[tuple[list[int], FloatArra
             statistic = joint.statistics[place]
             if not statistic.plain_error > 0:
                 continue
-            moved = (replicates[place] - statistic.estimate) / statistic.plain_error
+            moved = (joint.replicates(place) - statistic.estimate) / statistic.plain_error
             moved = {"both": np.abs, "lower": np.positive, "upper": np.negative}[side](moved)
             np.fmax(largest, moved, out=largest)  # a replicate that says nothing of one contrast is NaN
         yield places, np.sort(largest)

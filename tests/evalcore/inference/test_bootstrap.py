@@ -16,7 +16,7 @@ from scipy import stats
 import evalcore
 from evalcore.errors import DataError
 from evalcore.inference import UnitSums
-from evalcore.inference.bootstrap import replicate_means, split
+from evalcore.inference.bootstrap import draw, split
 from evalcore.inference.draws import counts
 
 
@@ -40,7 +40,9 @@ def exact_replicate(sums: UnitSums, column: int, drawn) -> Fraction:
 
 
 def check_against_fractions(sums: UnitSums, contrasts, replicates=25):
-    means, deltas = replicate_means(sums, contrasts, replicates=replicates, seed=4)
+    found = draw(sums, replicates=replicates, seed=4)
+    means = np.array([found.mean(column) for column in range(len(sums.exponents))])
+    deltas = np.array([found.difference(*pair) for pair in contrasts])
     for r, drawn in enumerate(counts(len(sums.units), seed=4, start=0, stop=replicates)):
         exact = [exact_replicate(sums, column, drawn) for column in range(len(sums.exponents))]
         assert means[:, r] == pytest.approx([float(x) for x in exact], rel=4e-16)
@@ -62,34 +64,34 @@ def test_replicates_stay_exact_where_sums_fill_64_bits():
 def test_a_delta_over_the_same_queries_keeps_its_last_bits():
     values = np.random.default_rng(22).random((30, 1)) / 4 + 0.5
     sums = UnitSums.from_values([f"q{i:02d}" for i in range(30)], np.hstack([values + 2.0**-52, values]))
-    _, deltas = replicate_means(sums, [(0, 1)], replicates=99, seed=0)
-    assert set(deltas[0]) == {2.0**-52}  # the difference of the two means would be off by a third of it
+    deltas = draw(sums, replicates=99, seed=0).difference(0, 1)
+    assert set(deltas) == {2.0**-52}  # the difference of the two means would be off by a third of it
 
 
 def test_a_system_and_its_copy_differ_by_exactly_nothing():
     sums = clustered(n_columns=1)
     twice = UnitSums(sums.units, *(np.hstack([a, a]) for a in (sums.n, sums.hi, sums.lo)), np.repeat(sums.exponents, 2))
-    _, deltas = replicate_means(twice, [(0, 1), (1, 0)], replicates=200, seed=0)
-    assert deltas.tobytes() == bytes(deltas.nbytes)  # all +0.0
+    found = draw(twice, replicates=200, seed=0)
+    assert found.difference(0, 1).tobytes() == found.difference(1, 0).tobytes() == bytes(1_600)  # all +0.0
 
 
 @pytest.mark.parametrize("block_cells", [1, 100, 2_000])
 def test_the_block_size_does_not_change_a_bit(block_cells):
-    sums, contrasts = clustered(), [(0, 1), (2, 1)]
-    whole = replicate_means(sums, contrasts, replicates=200, seed=9)
-    blocks = replicate_means(sums, contrasts, replicates=200, seed=9, block_cells=block_cells)
-    assert [a.tobytes() for a in blocks] == [a.tobytes() for a in whole]
+    whole = draw(clustered(), replicates=200, seed=9)
+    blocks = draw(clustered(), replicates=200, seed=9, block_cells=block_cells)
+    assert blocks.limbs.tobytes() == whole.limbs.tobytes()
+    assert blocks.n.tobytes() == whole.n.tobytes()
 
 
 ROOT = Path(evalcore.__file__).parents[1]
 THREADS = """
 import hashlib, numpy as np
 from evalcore.inference import UnitSums
-from evalcore.inference.bootstrap import replicate_means
+from evalcore.inference.bootstrap import draw
 values = np.random.Generator(np.random.Philox(5)).random((3_000, 40))
 sums = UnitSums.from_values([f"q{i:04d}" for i in range(3_000)], values)
-means, deltas = replicate_means(sums, [(0, 1)], replicates=600, seed=1)
-print(hashlib.sha256(means.tobytes() + deltas.tobytes()).hexdigest())
+found = draw(sums, replicates=600, seed=1)
+print(hashlib.sha256(found.limbs.tobytes() + found.difference(0, 1).tobytes()).hexdigest())
 """
 
 
@@ -119,8 +121,7 @@ def test_replicates_follow_the_exact_bootstrap_distribution(sizes):
         sum(totals[g] for g in drawn) / sum(sizes[g] for g in drawn)
         for drawn in itertools.product(range(len(sizes)), repeat=len(sizes))
     )
-    means, _ = replicate_means(sums, replicates=9_999, seed=6)
-    observed = Counter(means[0].tolist())
+    observed = Counter(draw(sums, replicates=9_999, seed=6).mean(0).tolist())
     assert observed.keys() <= exact.keys()
     expected = np.array([exact[m] for m in sorted(exact)]) / len(sizes) ** len(sizes) * 9_999
     found = np.array([observed[m] for m in sorted(exact)])
@@ -131,25 +132,24 @@ def test_replicates_follow_the_exact_bootstrap_distribution(sizes):
 
 def test_a_replicate_that_drew_no_query_of_a_column_is_nan():
     sums = UnitSums.from_values(["a", "b", "c"], np.array([[1.0, 0.5], [np.nan, 0.5], [np.nan, 0.5]]))
-    means, deltas = replicate_means(sums, [(0, 1)], replicates=300, seed=2)
+    found = draw(sums, replicates=300, seed=2)
     missed = counts(3, seed=2, start=0, stop=300)[:, 0] == 0
     assert 0 < missed.sum() < 300
-    assert_array_equal(means[0], np.where(missed, np.nan, 1.0))
-    assert_array_equal(deltas[0], np.where(missed, np.nan, 0.5))
-    assert_array_equal(means[1], 0.5)
+    assert_array_equal(found.mean(0), np.where(missed, np.nan, 1.0))
+    assert_array_equal(found.difference(0, 1), np.where(missed, np.nan, 0.5))
+    assert_array_equal(found.mean(1), 0.5)
 
 
 def test_a_table_without_units_has_replicates_that_are_nan():
-    means, deltas = replicate_means(UnitSums.from_values([], np.empty((0, 2))), [(0, 1)], replicates=99, seed=0)
-    assert means.shape == (2, 99)
-    assert np.isnan(means).all()
-    assert np.isnan(deltas).all()
+    found = draw(UnitSums.from_values([], np.empty((0, 2))), replicates=99, seed=0)
+    assert_array_equal(found.mean(1), np.full(99, np.nan))
+    assert_array_equal(found.difference(0, 1), np.full(99, np.nan))
 
 
 def test_more_units_than_can_be_drawn_are_refused():
     ids = np.char.mod("%05d", np.arange(32_769))
     with pytest.raises(DataError, match="32769 units"):
-        replicate_means(UnitSums.from_values(ids, np.zeros((32_769, 1))), replicates=99, seed=0)
+        draw(UnitSums.from_values(ids, np.zeros((32_769, 1))), replicates=99, seed=0)
 
 
 @given(st.integers(-(2**62), 2**62), st.integers(0, 2**62), st.integers(37, 52))

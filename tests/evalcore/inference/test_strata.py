@@ -7,7 +7,7 @@ from scipy import stats
 
 from evalcore.errors import DataError
 from evalcore.inference import INTERVALS, TESTS, Measure, UnitSums, infer
-from evalcore.inference.bootstrap import replicate_measures
+from evalcore.inference.bootstrap import Replicates
 from evalcore.inference.draws import counts
 from evalcore.inference.strata import Strata, stream_of
 from tests.evalcore.inference.support import sums_of
@@ -65,18 +65,18 @@ def test_weights_take_the_place_of_the_shares_of_queries(values):
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_a_replicate_draws_each_stratum_by_itself(values, weights):
-    drawn, _ = replicate_measures(Strata.of(sums_of(values), LABELS, weights), [MEAN], [], replicates=30, seed=7)
+    drawn = Replicates(Strata.of(sums_of(values), LABELS, weights), [MEAN], replicates=30, seed=7).measure(0)
     shares = {h: (SIZES[h] / 62 if weights is None else weights[h] / 10) for h in SIZES}
     expected = [in_plain_loops(values, shares, replicate, seed=7) for replicate in range(30)]
-    assert drawn[0] == pytest.approx(expected, rel=1e-13)
+    assert drawn == pytest.approx(expected, rel=1e-13)
 
 
 def test_replicates_are_spread_as_those_of_another_generator(rng, values):
-    found, _ = replicate_measures(Strata.of(sums_of(values), LABELS), [MEAN], [], replicates=4_000, seed=1)
+    found = Replicates(Strata.of(sums_of(values), LABELS), [MEAN], replicates=4_000, seed=1).measure(0)
     resampled = sum(len(x) / 62 * rng.choice(x, size=(4_000, len(x))).mean(axis=1) for x in by_label(values).values())
-    assert stats.ks_2samp(found[0], resampled).pvalue > 1e-3
+    assert stats.ks_2samp(found, resampled).pvalue > 1e-3
     plain = math.sqrt(sum((len(x) / 62) ** 2 * x.var() / len(x) for x in by_label(values).values()))
-    assert found[0].std() == pytest.approx(plain, rel=4 / math.sqrt(2 * 4_000))
+    assert found.std() == pytest.approx(plain, rel=4 / math.sqrt(2 * 4_000))
 
 
 def test_units_of_one_label_are_no_strata_to_the_last_bit(rng):
@@ -168,8 +168,8 @@ def test_a_contrast_is_paired_within_strata(rng, values):
 
 def test_a_system_and_its_copy_do_not_differ_in_any_replicate(values):
     strata = Strata.of(sums_of(values, values), LABELS, WEIGHTS)
-    _, deltas = replicate_measures(strata, [MEAN, Measure(column=1)], [(0, 1)], replicates=99, seed=0)
-    assert not deltas[0].any()
+    replicates = Replicates(strata, [MEAN, Measure(column=1)], replicates=99, seed=0)
+    assert not replicates.difference(0, 1).any()
 
 
 def test_sides_that_count_other_queries_have_shares_of_their_own(rng, values):

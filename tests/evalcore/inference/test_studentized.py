@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 import evalcore
 from evalcore.inference import UnitSums, infer, influence
-from evalcore.inference.bootstrap import replicate_means
+from evalcore.inference.bootstrap import draw
 from evalcore.inference.draws import counts
 from evalcore.inference.studentized import studentize
 from tests.evalcore.inference.support import sums_of
@@ -36,8 +36,9 @@ def statistics(sums):
     pairs = [(0, 1), (2, 1)]
     columns = [influence.of_column(sums, column) for column in range(3)]
     contrasts = [influence.of_contrast(columns[a], columns[b], estimate=sums.mean_difference(a, b)) for a, b in pairs]
-    means, deltas = replicate_means(sums, pairs, replicates=REPLICATES, seed=5)
-    return [*columns, *contrasts], [*means, *deltas]
+    drawn = draw(sums, replicates=REPLICATES, seed=5)
+    replicates = [*map(drawn.mean, range(3)), *(drawn.difference(*pair) for pair in pairs)]
+    return [*columns, *contrasts], replicates
 
 
 def by_plain_loops(statistic, replicates) -> list[float]:
@@ -111,8 +112,8 @@ def test_the_interval_has_the_levels_it_says_in_the_exact_distribution(values):
 def test_a_replicate_of_one_unit_alone_says_nothing():
     found = infer(sums_of([0.1, 0.2, 0.6]), methods=["studentized"])
     sums = sums_of([0.1, 0.2, 0.6])
-    means, _ = replicate_means(sums, replicates=900, seed=0)
-    row = studentize([influence.of_column(sums, 0)], list(means), seed=0)[0]
+    drawn = draw(sums, replicates=900, seed=0)
+    row = studentize([influence.of_column(sums, 0)], [drawn.mean(0)], seed=0)[0]
     same_unit = (counts(3, seed=0, start=0, stop=900) == 3).any(axis=1)
     assert 0 < same_unit.sum() < 200
     assert len(row) == 900 - same_unit.sum()
