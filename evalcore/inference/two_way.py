@@ -35,14 +35,15 @@ def two_way(
     one, other   sums of the same columns over the same queries, by one kind of unit and by the other
     both         by pairs of units: queries that share both
 
-    The interval and the p-value are called "two_way". n_units is the number of the fewer units, and a flag holds if
-    it holds for either kind; effect_size is over the deltas of pairs of units. With df = the fewer G - 1, as is usual,
-    intervals for units of very unequal size cover too little (90 to 95 % where these cover 94 to 99 %).
+    The interval is called "two_way". n_units is the number of the fewer units, and a flag holds if it holds for
+    either kind. effect_size is over the deltas of pairs of units, and there is no relative_interval (NaN). With
+    df = the fewer G - 1, as is usual, intervals for units of very unequal size cover too little: 90 to 95 % where
+    these cover 94 to 99 %.
 
     Raises DataError if the three tables are not sums of the same queries.
 
-    Source: Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136; the bound from below MacKinnon, Nielsen &
-    Webb 2024, arXiv:2406.08880.
+    Source: Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136; on sums that come out too low, below 0 even,
+    MacKinnon, Nielsen & Webb 2024, arXiv:2406.08880.
     """
     _check(one, other, both)
     found = [
@@ -91,7 +92,7 @@ def _with_p_value(contrast: Contrast, ways: tuple[Contrast, Contrast]) -> Contra
     if error > 0:
         t = abs(contrast.delta) / error
         p_value = max(2 * student_t_cdf(-t, contrast.degrees_of_freedom), math.ulp(0.0))
-    return replace(contrast, p_value=p_value)
+    return replace(contrast, p_value=p_value, relative_interval=Interval(math.nan, math.nan))
 
 
 def _check(one: UnitSums, other: UnitSums, both: UnitSums) -> None:
