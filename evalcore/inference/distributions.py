@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import count
 from statistics import NormalDist
 
@@ -25,6 +26,7 @@ def student_t_cdf(x: float, df: float) -> float:
     return tail if x < 0 else 1.0 - tail
 
 
+@lru_cache(maxsize=1024)
 def student_t_quantile(p: float, df: float) -> float:
     """The x with P(T <= x) = p, for 0 < p < 1 and df >= 1.
 

@@ -27,11 +27,11 @@ class Statistic:
         deletion    estimate - (estimate without unit g) = u_g / (1 - h_g)
 
     of a contrast: the candidate's less the baseline's, and of the two shares the mean. `values` are unit means
-    (of a contrast: deltas), NaN where undefined; `n` counts the queries of either side. Influence below rounding
-    is exactly 0. `square_sum` is the sum over queries of the squared value, NaN where nobody counted it. `sides` are
-    the candidate's and the baseline's statistics of a contrast. `parts` are independent statistics of units apart,
-    strata, whose sum this is: shares and what is made of them are then those within a part, times its weight, and
-    `levels` are the estimate in each unit's stratum.
+    (of a contrast: deltas), NaN where undefined; `n` counts queries, of a contrast those of the side that has more.
+    Influence below rounding is exactly 0. `square_sum` is the sum over queries of the squared value, NaN where nobody
+    counted it. `sides` are the candidate's and the baseline's statistics of a contrast. `parts` are independent
+    statistics of units apart, strata, whose sum this is: shares and what is made of them are then those within a
+    part, times its weight, and `levels` are the estimate in each unit's stratum.
     """
 
     estimate: float
@@ -48,7 +48,7 @@ class Statistic:
     parts: tuple[Statistic, ...] = ()
     levels: FloatArray | None = None
 
-    @property
+    @cached_property
     def n_units(self) -> int:
         """Units with a counted query."""
         return int(np.count_nonzero(self.n))
@@ -125,7 +125,7 @@ class Statistic:
         """The parts with a counted query."""
         return [part for part in self.parts if part.n_units]
 
-    @property
+    @cached_property
     def units_alike(self) -> bool:
         """Whether all units of a part have the same share: queries as units, or clusters of one size."""
         if self.parts:
@@ -133,13 +133,13 @@ class Statistic:
         share = self.share[self.n > 0]
         return bool(len(share) == 0 or share.max() - share.min() <= 1e-12 * share.max())
 
-    @property
+    @cached_property
     def effective_units(self) -> float:
         """One over the sum of h_g**2 (Kish): fewer than there are if a few units hold most queries."""
         squares = ordered_sum(self.share**2)
         return 1 / squares if squares > 0 else 0.0
 
-    @property
+    @cached_property
     def informative_units(self) -> int:
         """Units whose value is not the most common one; of a contrast those whose delta is not 0.
 
@@ -158,7 +158,7 @@ class Statistic:
 
 def of_column(sums: UnitSums, column: int) -> Statistic:
     """The mean of a column."""
-    n = sums.n[:, column]
+    n = np.ascontiguousarray(sums.n[:, column])
     n_queries = int(n.sum())
     share = n / max(1, n_queries)
     estimate = sums.mean(column)
@@ -254,17 +254,18 @@ def of_contrast(
 ) -> Statistic:
     """The candidate's less the baseline's, from the same units. `estimate` is the delta, rounded once."""
     resolution = max(candidate.resolution, baseline.resolution)
-    shares = candidate.share + baseline.share
+    # contrasts are many: of sides that count the same queries they keep the same arrays
+    alike = np.array_equal(candidate.n, baseline.n) and np.array_equal(candidate.share, baseline.share)
     influence = candidate.influence - baseline.influence
-    rounding = np.abs(influence) <= resolution * shares
+    rounding = np.abs(influence) <= resolution * (candidate.share + baseline.share)
     return Statistic(
         estimate=estimate,
-        share=shares / 2,
+        share=candidate.share if alike else (candidate.share + baseline.share) / 2,
         influence=np.where(rounding, 0.0, influence),
         adjusted=np.where(rounding, 0.0, candidate.adjusted - baseline.adjusted),
         deletion=np.where(rounding, 0.0, candidate.deletion - baseline.deletion),
         values=candidate.values - baseline.values,
-        n=candidate.n + baseline.n,
+        n=candidate.n if alike else np.maximum(candidate.n, baseline.n),
         n_queries=int(np.minimum(candidate.n, baseline.n).sum()),
         resolution=resolution,
         square_sum=square_sum,
