@@ -4,7 +4,7 @@ PINS := deploy/constraints.txt
 INSTALL := -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs bench parity package constraints clean
+.PHONY: help setup demo test lint docs bench parity coverage package constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ bench: setup ## Measure speed
 parity: setup ## Compare with six other tools on real data and write docs/parity.md (8 minutes; needs ../shared/data)
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
 	.venv/bin/python -m benchmarks.parity
+
+coverage: setup ## Simulate how often intervals hold the truth and write docs/coverage.md (half an hour on one core)
+	OMP_NUM_THREADS=1 .venv/bin/python -m benchmarks.coverage $(ARGS)
 
 package: setup ## Build what a cluster needs into out/package
 	deploy/spark-submit/package.sh $(ARGS)
