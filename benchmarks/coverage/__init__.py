@@ -1,7 +1,8 @@
 """How often each interval holds the true value, by simulation with data whose true value is known.
 
 laws         distributions of query values
-samplers     data sets drawn from them: queries, clusters, two systems, ratios, buckets
+datasets     data sets as columns of one UnitSums
+samplers     what is drawn: queries, clusters, two systems, ratios, buckets
 settings     SETTINGS: what is drawn, how many units, and which of them `auto` was chosen by
 simulation   data sets -> coverage of every interval, with its Monte-Carlo error
 reference    coverage that another program measured in the same settings

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.coverage.datasets import DataSets, Values
 from benchmarks.coverage.laws import Law
-from benchmarks.coverage.samplers import DataSets, Queries, Values
+from benchmarks.coverage.samplers import Queries
 from evalcore.arrays import FloatArray
 from evalcore.inference import infer
 
