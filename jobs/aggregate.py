@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,10 @@ from jobs.sums import Key, Sums
 from jobs.tables import ALL, CONTRASTS, ESTIMATES
 
 NO_INTERVAL = "no_interval"
-"""The flag of a median: it is told, without an interval or a test."""
+"""The flag of a difference of medians: it is told, without an interval or a test."""
+WOODRUFF = "woodruff"
+"""The method of the interval of a quantile."""
+MEDIAN = 0.5
 OF_EACH = {"holm": holm, "bonferroni": bonferroni, "benjamini_hochberg": benjamini_hochberg}
 """What adjusts Student's p-values one by one; other names are tests of all contrasts at once."""
 MOST_JUDGED_GAP = 0.02
@@ -27,12 +30,24 @@ DIGITS = 12
 """Significant digits of what functions of the C library have a part in: their last bits differ between machines."""
 
 
+QuantileKey: TypeAlias = tuple[str, str, float]
+"""System, column of the measure, level."""
+
+
+class Quantile(NamedTuple):
+    """A quantile of a system's values and the ends of its interval, None where there is none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How intervals are made; see jobs.config.Aggregate.
 
     restricted   whether a contrast is over the queries that both of its systems count, from sums of their own
-    medians      of (system, column of the measure), where medians are asked for
+    quantiles    of the values of systems, where they are asked for
     tie_ranges   of (system, name of the metric): how far ties can move the mean, where that diagnostic is there
     """
 
@@ -46,7 +61,7 @@ class Settings:
     tests: Sequence[str] = ()
     adjust: str = "holm"
     margins: Mapping[str, float] = field(default_factory=dict)
-    medians: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    quantiles: Mapping[QuantileKey, Quantile] = field(default_factory=dict)
     tie_ranges: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
@@ -173,12 +188,27 @@ class _Rows:
         }
         if measure.statistic == "sum":
             shared["estimate"] = _value(self.sums.total(self.sums.columns[key]))
-        if measure.statistic == "median":
-            shared |= {"estimate": self._median(system, measure), "standard_error": None}
-            shared["flags"].append(NO_INTERVAL)
+        rows = [
+            {**shared, "method": method, **_ends(ends, estimate.estimate, shared["estimate"], scale)}
+            for method, ends in estimate.intervals.items()
+        ]
+        return [*([] if measure.statistic == "median" else rows), *self._of_quantiles(shared, measure, system)]
+
+    def _of_quantiles(self, shared: Mapping[str, Any], measure: Measure, system: str) -> list[dict[str, Any]]:
+        """A row for each level of the values' quantiles."""
         return [
-            {**shared, "method": method, **_ends(low, high, scale, measure)}
-            for method, (low, high) in estimate.intervals.items()
+            {
+                **shared,
+                "statistic": "median" if level == MEDIAN else f"quantile {level:g}",
+                "estimate": found.value,
+                "standard_error": None,
+                "degrees_of_freedom": None,
+                "method": WOODRUFF,
+                "low": found.low,
+                "high": found.high,
+            }
+            for (whose, column, level), found in self.settings.quantiles.items()
+            if (whose, column) == (system, measure.column)
         ]
 
     def of_contrast(
@@ -235,11 +265,15 @@ class _Rows:
                     higher_is_better=measure.higher_is_better,
                     sufficient="insufficient" not in contrast.flags or contrast.p_value == 1,
                 )
-            rows.append({**shared, "method": method, **_ends(low, high, scale, measure), "verdict": verdict})
+            ends = _ends((low, high), contrast.delta, shared["delta"], scale)
+            if measure.statistic == "median":
+                ends = {"low": None, "high": None}
+            rows.append({**shared, "method": method, **ends, "verdict": verdict})
         return rows
 
     def _median(self, system: str, measure: Measure) -> float | None:
-        return self.settings.medians.get((system, measure.column))
+        found = self.settings.quantiles.get((system, measure.column, MEDIAN))
+        return found.value if found else None
 
     def _median_delta(self, pair: tuple[str, str], measure: Measure) -> dict[str, float | None]:
         """The difference of two medians; null where the two are not of the same queries."""
@@ -259,10 +293,10 @@ class _Rows:
         return [*flags, *more, *(["bucketed"] if self.settings.bucketed else [])]
 
 
-def _ends(low: float, high: float, scale: int, measure: Measure) -> dict[str, float | None]:
-    if measure.statistic == "median":
-        return {"low": None, "high": None}
-    return {"low": _rounded(low * scale), "high": _rounded(high * scale)}
+def _ends(ends: tuple[float, float], at: float, told: float | None, scale: int) -> dict[str, float | None]:
+    """Both ends of an interval; one that is the estimate itself stays what is told of the estimate."""
+    low, high = (told if end == at else _rounded(end * scale) for end in ends)
+    return {"low": low, "high": high}
 
 
 def _value(number: float) -> float | None:

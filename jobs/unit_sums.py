@@ -186,15 +186,6 @@ def unit_sums(
     return keyed.groupBy(*keys).agg(*sums)
 
 
-def medians(counted: DataFrame, measures: Sequence[Measure]) -> dict[tuple[str, str], float]:
-    """The median of each system's values, by (system, column), for the measures that are medians.  Runs one job."""
-    columns = [measure.column for measure in measures if measure.statistic == "median"]
-    if not columns:
-        return {}
-    rows = counted.groupBy("system").agg(*(F.median(column).alias(column) for column in columns)).collect()
-    return {(row.system, column): row[column] for row in rows for column in columns if row[column] is not None}
-
-
 def given_others(counted: DataFrame, *, measures: Sequence[Measure], baseline: str | None) -> DataFrame:
     """Counted SCORES once for each other system that counts the query too, named in the column given.
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
+from jobs.aggregate import WOODRUFF
 from jobs.console.terminal import MOST_ROWS, number, show_notes, show_table, terminal
 
 STYLES = {"improved": "green", "regressed": "red", "equivalent": "cyan", "inconclusive": "dim"}
@@ -34,7 +35,7 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
                 "counts": row["statistic"] == "sum" and row["metric"] not in fractional,
             }
             for row in table.to_pylist()
-            if row["method"] == chosen["methods"][0]
+            if row["method"] in (chosen["methods"][0], WOODRUFF)
         ]
         for table in (estimates, contrasts)
     )
@@ -161,7 +162,7 @@ FLAGS = {
     "errors_disagree": "the replicates spread otherwise than the units say: look for a value that no other comes near",
     "ties_matter": "the order of tied documents can move an estimate by more than the margin",
     "judged_gap": "one system has more judged documents, by over 2 points: unjudged ones count as not relevant",
-    "no_interval": "a median is told without an interval or a test",
+    "no_interval": "the difference of two medians is told without an interval or a test",
     "bucketed": "units share 4,096 buckets, which adds about 1 % of noise to a standard error",
 }
 

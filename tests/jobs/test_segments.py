@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -114,7 +115,7 @@ def test_a_column_of_ids_is_no_column_of_segments(spark, scored, monkeypatch):
     monkeypatch.setattr(segments, "MOST_SEGMENTS", 2)
     with pytest.raises(DataRefused, match="country: 3 segments with enough units, and at most 2"):
         aggregate(spark, scored, unit="user_id", segments=["country"], name="ids", methods=["t"])
-    with pytest.raises(UsageError, match='unknown column of queries "contry". Did you mean "country"'):
+    with pytest.raises(UsageError, match=r'unknown column of queries "contry"\. Did you mean "country"'):
         aggregate(spark, scored, unit="user_id", segments=["contry"])
 
 
@@ -163,3 +164,48 @@ def test_the_queries_that_moved_most_are_told_both_ways_with_both_values(spark, 
         for row in rows:
             assert row["candidate_value"] == values["B", row["query_id"]]
             assert row["baseline_value"] == values["A", row["query_id"]]
+
+
+def test_quantiles_have_the_interval_of_the_share_of_values_up_to_them(spark, scored):
+    from scipy import stats
+
+    estimates, _ = aggregate(spark, scored, unit="query_id", quantiles=[0.5, 0.9], name="quantiles", methods=["t"])
+    rows = {(row["system"], row["metric"], row["statistic"]): row for row in estimates.to_pylist()}
+    values = [
+        row["rr"]
+        for file in store.score_files(scored, store.read_manifest(scored))
+        for row in pq.read_table(file).to_pylist()
+        if row["system"] == "A"
+    ]
+    for level, statistic in ((0.5, "median"), (0.9, "quantile 0.9")):
+        row = rows["A", "RR", statistic]
+        assert row["method"] == "woodruff"
+        assert row["estimate"] == pytest.approx(np.quantile(values, level))
+        share = np.mean(np.array(values) <= row["estimate"])
+        error = math.sqrt(share * (1 - share) / (len(values) - 1))  # s / sqrt(n) of ones and zeros
+        reach = stats.t.ppf(0.975, len(values) - 1) * error
+        ends = np.quantile(values, np.clip([level - reach, level + reach], 0, 1))
+        assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
+
+
+def test_a_median_of_clusters_has_a_wider_interval_than_one_of_queries(spark, tmp_path):
+    runs, qrels, queries = {"A": []}, [], ["query_id,user_id"]
+    made = random.Random(8)
+    for user in range(40):
+        rank = made.randint(1, 30)  # all queries of a user are answered alike
+        for number in range(5):
+            query = f"q{user}x{number}"
+            queries.append(f"{query},u{user}")
+            qrels.append(f"{query} d1 1")
+            runs["A"] += [f"{query} {'d1' if place == rank else f'x{place}'} {50 - place}" for place in range(1, 31)]
+    settings = write_trec(tmp_path, runs=runs, qrels=qrels)
+    (tmp_path / "queries.csv").write_text("\n".join(queries) + "\n")
+    chosen = {"inputs.queries": str(tmp_path / "queries.csv"), "score.conventions.mean": "median"}
+    score(spark, tmp_path / "out", "RR", {**settings, **chosen})
+    widths = []
+    for unit in ("query_id", "user_id"):
+        (row,) = aggregate(spark, tmp_path / "out", unit=unit)[0].to_pylist()
+        assert (row["statistic"], row["method"]) == ("median", "woodruff")
+        assert row["low"] <= row["estimate"] <= row["high"]
+        widths.append(row["high"] - row["low"])
+    assert widths[1] > 1.3 * widths[0]
