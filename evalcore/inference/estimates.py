@@ -14,6 +14,8 @@ from evalcore.errors import DataError, EvalcoreError, unknown
 from evalcore.inference import influence
 from evalcore.inference.bootstrap import Replicates
 from evalcore.inference.distributions import student_t_cdf
+from evalcore.inference.end_errors import EndErrors, end_errors
+from evalcore.inference.fieller import relative_interval
 from evalcore.inference.influence import Statistic
 from evalcore.inference.intervals import (
     INTERVALS,
@@ -42,7 +44,8 @@ class Estimate:
     """A measure over its counted queries, in the metric's unit; NaN if there is none.
 
     standard_error is CR2 over the units, with its degrees_of_freedom (`influence.Statistic`). n_units counts
-    the units with a counted query.
+    the units with a counted query. end_errors tell how far the less certain end of each interval would move with
+    another seed, as a standard deviation: 0 where nothing is drawn, NaN without an interval (end_errors.py).
 
     flags   one_unit       less than 2 such units, on a side or in a stratum: no standard error and no interval (NaN)
             degenerate     no unit has influence: the interval is the estimate twice
@@ -61,6 +64,7 @@ class Estimate:
     n_units: int
     flags: tuple[str, ...]
     intervals: dict[str, Interval]
+    end_errors: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,19 +72,25 @@ class Contrast:
     """How much higher the candidate's measure is than the baseline's, over the same units.
 
         delta = candidate - baseline     relative_delta = delta / baseline (NaN for a baseline of 0)
+        relative_interval                 of relative_delta (fieller.py)
         p_value   two-sided, t = delta / standard_error with degrees_of_freedom
-        effect_size = delta / standard deviation of the units' deltas = delta / (standard_error sqrt(n_units))
+        effect_size = delta / standard deviation of the units' deltas = delta / (standard_error sqrt(n_units)),
+                      of sides without a unit in common delta / root of the mean of their two variances
 
     p_values are those of the other tests that were asked for (`TESTS`), by name.
 
     p_value is 1 if no delta differs from 0, never 0, and NaN for less than 2 units. Where all units have the
     same delta, which leaves no error to divide by, it is 2**(1 - n_units), that of sign flips. effect_size is NaN for
     a standard error of 0. n_queries are those that both sides count. Flags as in Estimate, with
-    `insufficient` for fewer than 10 units whose delta differs from 0 (`influence.Statistic.informative_units`).
+    `insufficient` for fewer than 10 units whose delta differs from 0 (`influence.Statistic.informative_units`),
+    and
+
+            weak_baseline  the baseline's estimate is not told from 0: no relative_interval
     """
 
     delta: float
     relative_delta: float
+    relative_interval: Interval
     standard_error: float
     degrees_of_freedom: float
     p_value: float
@@ -90,14 +100,16 @@ class Contrast:
     n_units: int
     flags: tuple[str, ...]
     intervals: dict[str, Interval]
+    end_errors: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
-    """One Estimate for each measure, one Contrast for each pair asked for, in their order."""
+    """One Estimate for each measure, one Contrast for each pair asked for, in their order; `joint` are the contrasts."""
 
     estimates: list[Estimate]
     contrasts: list[Contrast]
+    joint: Joint
 
 
 def infer(
@@ -133,7 +145,7 @@ def infer(
     >>> sums = UnitSums.from_values(["q1", "q2", "q3"], np.array([[0.5, 0.25], [1.0, 0.5], [0.0, 0.0]]))
     >>> found = infer(sums, contrasts=[(0, 1)], methods=["t"])
     >>> found.estimates[0].estimate, found.contrasts[0].delta, found.contrasts[0].flags
-    (0.5, 0.25, ('insufficient', 'few_clusters'))
+    (0.5, 0.25, ('insufficient', 'few_clusters', 'weak_baseline'))
     """
     if measures is None:
         measures = [Measure(column=column) for column in range(len(sums.exponents))]
@@ -172,12 +184,13 @@ def infer(
         contrasts=[
             _contrast(
                 evidence,
-                columns[baseline].estimate,
+                columns[baseline],
                 {method: interval(method, evidence) for method in methods},
                 {test: float(values[place]) for test, values in p_values.items()},
             )
             for place, (evidence, (_, baseline)) in enumerate(zip(of_pairs, contrasts, strict=True))
         ],
+        joint=joint,
     )
 
 
@@ -237,13 +250,20 @@ class _Drawing:
                 confidence=confidence,
                 replicates=np.sort(drawn[~np.isnan(drawn)]),
                 studentized=studentized.get(place, nothing),
+                n_replicates=self._replicates,
+                seed=self._seed,
             )
 
 
 def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: Sequence[str]) -> Estimate:
     intervals = {method: interval(method, evidence) for method in methods}
+    errors = {method: end_errors(method, evidence) for method in methods}
     if measure.kind == "geometric":
         intervals = {method: Interval(math.exp(low), math.exp(high)) for method, (low, high) in intervals.items()}
+        errors = {
+            method: EndErrors(*(error * end for error, end in zip(errors[method], ends, strict=True)))
+            for method, ends in intervals.items()
+        }
     return Estimate(
         estimate=column.estimate,
         standard_error=column.standard_error,
@@ -252,26 +272,31 @@ def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: 
         n_units=column.n_units,
         flags=_flags(evidence),
         intervals=intervals,
+        end_errors={method: max(both) for method, both in errors.items()},
     )
 
 
 def _contrast(
-    evidence: Evidence, baseline: float, intervals: dict[str, Interval], p_values: dict[str, float]
+    evidence: Evidence, baseline: Statistic, intervals: dict[str, Interval], p_values: dict[str, float]
 ) -> Contrast:
     pair = evidence.statistic
+    relative = relative_interval(pair, baseline, confidence=evidence.confidence)
+    weak = math.isnan(relative.low) and not math.isnan(pair.standard_error)
     error = pair.standard_error
     return Contrast(
         delta=pair.estimate,
-        relative_delta=pair.estimate / baseline if baseline else math.nan,
+        relative_delta=pair.estimate / baseline.estimate if baseline.estimate else math.nan,
+        relative_interval=relative,
         standard_error=error,
         degrees_of_freedom=pair.degrees_of_freedom,
         p_value=_p_value(pair),
         p_values=p_values,
-        effect_size=pair.estimate / (error * math.sqrt(pair.n_units)) if error > 0 else math.nan,
+        effect_size=pair.estimate / pair.deviation if error > 0 else math.nan,
         n_queries=pair.n_queries,
         n_units=pair.n_units,
-        flags=_flags(evidence),
+        flags=(*_flags(evidence), *(["weak_baseline"] if weak else [])),
         intervals=intervals,
+        end_errors={method: max(end_errors(method, evidence)) for method in intervals},
     )
 
 
@@ -324,7 +349,7 @@ def _check(
                 raise EvalcoreError(unknown(kind, name, known))
     if not 0 < confidence < 1:
         raise DataError(f"confidence {confidence} is not a fraction between 0 and 1; 95 % is 0.95")
-    if replicates < FEWEST_REPLICATES and (tests or {"auto", "studentized", *RESAMPLING}.intersection(methods)):
+    if replicates < FEWEST_REPLICATES and (tests or {"auto", "studentized", "wild", *RESAMPLING}.intersection(methods)):
         raise DataError(f"{replicates} replicates; at least {FEWEST_REPLICATES} are needed")
     for pair in contrasts:
         if not all(0 <= place < len(measures) for place in pair):

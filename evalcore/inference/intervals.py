@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from evalcore.errors import EvalcoreError, unknown
 from evalcore.inference.distributions import student_t_quantile
 from evalcore.inference.influence import Statistic
 from evalcore.inference.ordered import ordered_sum
+from evalcore.inference.wild import WildBootstrap
 
 
 class Interval(NamedTuple):
@@ -24,7 +26,7 @@ class Interval(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
     """All that an interval may see of an estimate.
 
@@ -32,12 +34,15 @@ class Evidence:
     confidence   a fraction: 95 % is 0.95
     replicates   (n_replicates,) of the bootstrap, ascending; empty if no method asks for them
     studentized  (n_replicates,) likewise, in standard errors from the estimate (studentized.py)
+    n_replicates, seed   of what a method draws by itself (wild.py)
     """
 
     statistic: Statistic
     confidence: float
     replicates: FloatArray = field(default_factory=lambda: np.zeros(0))
     studentized: FloatArray = field(default_factory=lambda: np.zeros(0))
+    n_replicates: int = 9_999
+    seed: int = 0
 
     @property
     def estimate(self) -> float:
@@ -53,6 +58,11 @@ class Evidence:
     def t_quantile(self) -> float:
         """Of Student's distribution with the statistic's degrees of freedom, at the upper tail."""
         return student_t_quantile(self.tails[1], self.statistic.degrees_of_freedom)
+
+    @cached_property
+    def wild(self) -> WildBootstrap:
+        """The wild cluster bootstrap of the statistic."""
+        return WildBootstrap(self.statistic, replicates=self.n_replicates, seed=self.seed)
 
 
 def t(evidence: Evidence) -> Interval:
@@ -166,6 +176,19 @@ def studentized(evidence: Evidence) -> Interval:
     return Interval(evidence.estimate - high * error, evidence.estimate - low * error)
 
 
+def wild(evidence: Evidence) -> Interval:
+    """The values that the restricted wild cluster bootstrap does not reject, to 1e-6 of a standard error.
+
+        p-value(low) = p-value(high) = 1 - confidence        (wild.py)
+
+    NaN where no value is far enough to be rejected, as with two or three units.
+    """
+    below, above = (evidence.wild.reach(side, evidence.confidence) for side in (-1, 1))
+    if math.isinf(below) or math.isinf(above):
+        return Interval(math.nan, math.nan)
+    return Interval(evidence.estimate - below, evidence.estimate + above)
+
+
 def auto(evidence: Evidence) -> Interval:
     """The least interval that holds two which fail in opposite situations: `t` and one that allows for skewness.
 
@@ -190,7 +213,7 @@ def bca(evidence: Evidence) -> Interval:
     Source: Efron 1987, doi:10.1080/01621459.1987.10478410.
     """
     law = NormalDist()
-    z0, a = law.inv_cdf(_share_below(evidence)), acceleration(evidence.statistic)
+    z0, a = law.inv_cdf(share_below(evidence)), acceleration(evidence.statistic)
 
     def level(p: float) -> float:
         z = z0 + law.inv_cdf(p)
@@ -212,6 +235,7 @@ INTERVALS: dict[str, Callable[[Evidence], Interval]] = {
     "normal": normal,
     "bca": bca,
     "studentized": studentized,
+    "wild": wild,
 }
 RESAMPLING = frozenset({"percentile", "basic", "normal", "bca"})
 """The methods that need replicates."""
@@ -263,7 +287,8 @@ def acceleration(statistic: Statistic) -> float:
     return ordered_sum(spread * spread * spread) / (6 * squares * math.sqrt(squares) or 1.0)
 
 
-def _share_below(evidence: Evidence) -> float:
+def share_below(evidence: Evidence) -> float:
+    """Of the replicates, those equal to the estimate counted half; half a replicate away from 0 and 1 at least."""
     replicates, tie = evidence.replicates, evidence.statistic.resolution
     below = np.searchsorted(replicates, evidence.estimate - tie, side="left")
     up_to = np.searchsorted(replicates, evidence.estimate + tie, side="right")
