@@ -9,6 +9,7 @@ import numpy as np
 
 from evalcore.arrays import FloatArray, IntArray
 from evalcore.errors import DataError
+from evalcore.inference import draws
 from evalcore.inference.bootstrap import BLOCK_CELLS, TOTAL_BITS
 from evalcore.inference.influence import Statistic
 from evalcore.inference.joint import Joint
@@ -136,10 +137,6 @@ def _all_sums(whole: FloatArray) -> FloatArray:
 
 def drawn_signs(n_units: int, *, seed: int, start: int, stop: int) -> FloatArray:
     """1 or -1 for each unit in replicates start .. stop - 1.  (stop - start, n_units)"""
-    words = np.empty((stop - start, -(-n_units // 64)), dtype="<u8")
-    for replicate in range(start, stop):
-        words[replicate - start] = np.random.Philox(key=np.array([seed, replicate], dtype=np.uint64)).random_raw(
-            words.shape[1]
-        )
+    words = draws.raw_words(-(-n_units // 64), seed=seed, start=start, stop=stop)
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :n_units]
     return 1.0 - 2.0 * bits.astype(np.float64)
