@@ -105,7 +105,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
-    """One Estimate for each measure, one Contrast for each pair asked for, in their order; `joint` are the contrasts."""
+    """One Estimate for each measure, one Contrast for each pair asked for, in their order; `joint`: the contrasts."""
 
     estimates: list[Estimate]
     contrasts: list[Contrast]
