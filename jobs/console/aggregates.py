@@ -159,6 +159,7 @@ FLAGS = {
     "degenerate": "all units are alike: the interval has no width",
     "insufficient": "fewer than 10 units tell anything: no verdict, unless every unit has the same value on both sides",
     "few_clusters": "fewer than 10 effective units: intervals are too narrow",
+    "weak_baseline": "the baseline's estimate is not told from 0: the relative delta has no interval",
     "errors_disagree": "the replicates spread otherwise than the units say: look for a value that no other comes near",
     "ties_matter": "the order of tied documents can move an estimate by more than the margin",
     "judged_gap": "one system has more judged documents, by over 2 points: unjudged ones count as not relevant",
