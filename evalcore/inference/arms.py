@@ -34,4 +34,5 @@ def arm_of_units(sums: UnitSums, arms: Mapping[str, Sequence[int]]) -> npt.NDArr
             f'{len(crossing)} of {len(sums.units)} units count queries in two arms; "{sums.units[unit]}" is the first, '
             f"in {' and '.join(both)}: leave them out, or contrast the arms without strata"
         )
-    return np.array(names)[np.argmax(counted, axis=0)]
+    arm: npt.NDArray[np.str_] = np.array(names)[np.argmax(counted, axis=0)]
+    return arm

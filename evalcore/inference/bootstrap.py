@@ -25,14 +25,24 @@ class Replicates:
         measure = sum over strata of pi_h * the measure in replicate stratum h       (strata.py)
 
     Sums are drawn at once, what is made of them when it is asked for: there are more differences than fit in memory.
-    NaN in a replicate that drew no query of a stratum which counts.
+    NaN in a replicate that drew no query of a stratum which counts. out_of_bag: of the units that a replicate does
+    not draw, each once.
     """
 
-    def __init__(self, strata: Strata, measures: Sequence[Measure], *, replicates: int, seed: int) -> None:
+    def __init__(
+        self,
+        strata: Strata,
+        measures: Sequence[Measure],
+        *,
+        replicates: int,
+        seed: int,
+        out_of_bag: bool = False,
+    ) -> None:
         self._measures, self._n_replicates = measures, replicates
         self._shares = [[float(share) for share in strata.shares(measure)] for measure in measures]
         self._drawn = [
-            draw(stratum.sums, replicates=replicates, seed=seed, stream=stratum.stream) for stratum in strata.strata
+            draw(stratum.sums, replicates=replicates, seed=seed, stream=stratum.stream, out_of_bag=out_of_bag)
+            for stratum in strata.strata
         ]
 
     def measure(self, place: int) -> FloatArray:
@@ -44,9 +54,10 @@ class Replicates:
         one, other = self._measures[candidate], self._measures[baseline]
         if one.kind == other.kind == "mean" and self._shares[candidate] == self._shares[baseline]:
             return self._over_strata(candidate, lambda drawn: drawn.difference(one.column, other.column))
-        return self._value(candidate) - self._value(baseline)
+        return self.value(candidate) - self.value(baseline)
 
-    def _value(self, place: int) -> FloatArray:
+    def value(self, place: int) -> FloatArray:
+        """(n_replicates,) of the measure at this place, geometric means not in logarithms."""
         value = self.measure(place)
         return np.exp(value) if self._measures[place].kind == "geometric" else value
 
@@ -96,8 +107,16 @@ class Drawn:
         return mean
 
 
-def draw(sums: UnitSums, *, replicates: int, seed: int, stream: int = 0, block_cells: int = BLOCK_CELLS) -> Drawn:
-    """As many units as there are, with replacement, in every replicate.
+def draw(
+    sums: UnitSums,
+    *,
+    replicates: int,
+    seed: int,
+    stream: int = 0,
+    out_of_bag: bool = False,
+    block_cells: int = BLOCK_CELLS,
+) -> Drawn:
+    """As many units as there are, with replacement, in every replicate; out_of_bag those that it did not draw, once.
 
         counts  (n_replicates, n_units)        the same for all columns, so contrasts are paired
         mean  = counts @ sums / counts @ n
@@ -116,7 +135,8 @@ def draw(sums: UnitSums, *, replicates: int, seed: int, stream: int = 0, block_c
     block = max(1, block_cells // max(1, n_units, len(rows)))
     for start in range(0, replicates if n_units else 0, block):
         stop = min(start + block, replicates)
-        totals[:, start:stop] = rows @ draws.counts(n_units, seed=seed, start=start, stop=stop, stream=stream).T
+        counts = draws.counts(n_units, seed=seed, start=start, stop=stop, stream=stream)
+        totals[:, start:stop] = rows @ ((counts == 0).astype(np.float64) if out_of_bag else counts).T
     of_limbs, of_n = np.split(totals, [len(limbs) * n_columns])
     of_n[of_n == 0] = np.nan
     return Drawn(of_limbs.reshape(len(limbs), n_columns, replicates), width, of_n, n_of, sums.exponents)

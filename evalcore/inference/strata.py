@@ -71,8 +71,7 @@ class Strata:
                     f'stratum "{name}" has one unit, "{sums.units[rows[0]]}", from which nobody can tell how its units '
                     "differ; join it with another stratum"
                 )
-            part = UnitSums(sums.units[rows], sums.n[rows], sums.hi[rows], sums.lo[rows], sums.exponents)
-            strata.append(Stratum(rows=rows, sums=part, stream=stream_of(name)))
+            strata.append(Stratum(rows=rows, sums=of_units(sums, rows), stream=stream_of(name)))
         return cls(sums=sums, strata=strata, weights=shares)
 
     def shares(self, measure: Measure) -> list[Fraction]:
@@ -142,6 +141,11 @@ class Strata:
         for stratum, values in zip(self.strata, of_strata, strict=True):
             whole[stratum.rows] = values
         return whole
+
+
+def of_units(sums: UnitSums, rows: IntArray) -> UnitSums:
+    """The sums of some units, in ascending rows of the table; without products, which are not by unit."""
+    return UnitSums(sums.units[rows], sums.n[rows], sums.hi[rows], sums.lo[rows], sums.exponents)
 
 
 def stream_of(label: str) -> int:
