@@ -167,6 +167,86 @@ def aggregate(
 
 
 @app.command
+def gate(
+    directory: Path,
+    /,
+    *,
+    baseline: str | None = None,
+    candidate: str | None = None,
+    name: str | None = None,
+    guardrails: Annotated[list[str] | None, Parameter(negative=())] = None,
+    margin: Annotated[list[str] | None, Parameter(negative=())] = None,
+    strict: Flag = False,
+    force: Flag = False,
+    common: Common = COMMON,
+) -> int:
+    """Answer whether a candidate may replace the baseline: exit 0 passed, 3 regressed, 4 invalid, 5 inconclusive.
+
+    Parameters
+    ----------
+    directory
+        An evaluation that `evaljob aggregate` has aggregated.
+    baseline
+        The system that is there now; default: the aggregation's baseline.
+    candidate
+        The system that is to replace it; default: the only other one.
+    name
+        Name of the aggregation; default: the only one.
+    guardrails
+        Metrics that must not get worse, with commas between; default: all with a better direction, at most 5.
+    margin
+        How much worse would matter, as METRIC=NUMBER; may be given again. Default: 0.5 % of the baseline.
+    strict
+        Call it regressed only if the loss is known to be beyond the margin.
+    force
+        Judge anew where a verdict exists.
+    """
+    config = common.load(
+        {
+            "aggregate.baseline": baseline,
+            "aggregate.name": name,
+            "aggregate.margins": _margins(margin) or None,
+            "gate.candidate": candidate,
+            "gate.guardrails": guardrails,
+            "gate.strict": strict or None,
+            "output.force": force or None,
+        }
+    )
+    from jobs.gate import gate as judge
+
+    verdict, path = judge(directory, config)
+    if common.json:
+        _print_json(verdict)
+    else:
+        console.show_gate(verdict, path)
+    return int(verdict["exit_code"])
+
+
+@app.command
+def power(directory: Path, /, *, baseline: str | None = None, name: str | None = None, common: Common = COMMON) -> int:
+    """Tell how small a change an evaluation can show, and how many units a smaller one needs.
+
+    Parameters
+    ----------
+    directory
+        An evaluation that `evaljob aggregate` has aggregated.
+    baseline
+        The system that others are compared with; default: the aggregation's baseline.
+    name
+        Name of the aggregation; default: the only one.
+    """
+    config = common.load({"aggregate.baseline": baseline, "aggregate.name": name})
+    from jobs.power import power as planned
+
+    found = planned(directory, config)
+    if common.json:
+        _print_json(found)
+    else:
+        console.show_power(found)
+    return 0
+
+
+@app.command
 def metrics(name: str | None = None, /) -> int:
     """List the metrics and presets, or explain one.
 
@@ -225,6 +305,20 @@ def demo(*, output: str | None = None, common: Common = COMMON) -> int:
     if not common.json:
         console.show_demo(root, config)
     return 0
+
+
+def _margins(given: Sequence[str] | None) -> dict[str, object]:
+    """Margins by metric, from METRIC=NUMBER; a metric's name may have an = in its brackets."""
+    margins: dict[str, object] = {}
+    for text in given or []:
+        metric, equals, number = text.rpartition("=")
+        try:
+            margins[metric.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not metric:
+            raise UsageError(f'--margin {text}: write the metric and a number, such as "nDCG@10=0.005"')
+    return margins
 
 
 def _show_aggregate(found: tuple[dict[str, Any], Any, Any], common: Common) -> None:

@@ -2,10 +2,14 @@
 
 terminal.py   the terminal, tables, numbers     scores.py   after `evaljob score`
 others.py     metrics, the machine, the demo    aggregates.py   after `evaljob aggregate`
+gates.py      a gate's verdict, planning
 """
 
 from jobs.console.aggregates import show_aggregate
+from jobs.console.gates import show_gate, show_power
 from jobs.console.others import show_demo, show_findings, show_metrics
 from jobs.console.scores import show_score
 
-__all__ = ["show_aggregate", "show_demo", "show_findings", "show_metrics", "show_score"]
+__all__ = [
+    "show_aggregate", "show_demo", "show_findings", "show_gate", "show_metrics", "show_power", "show_score"
+]  # fmt: skip

@@ -91,7 +91,7 @@ def test_version_is_that_of_the_package(capsys):
     assert capsys.readouterr().out.strip() == version("evaljob")
 
 
-@pytest.mark.parametrize("command", ["score", "aggregate", "metrics", "doctor", "demo"])
+@pytest.mark.parametrize("command", ["score", "aggregate", "gate", "power", "metrics", "doctor", "demo"])
 def test_help_tells_what_every_option_is_for(command, capsys):
     parameters = signature(getattr(cli, command)).parameters
     options = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY and name != "common"]
@@ -106,7 +106,8 @@ def test_help_tells_what_every_option_is_for(command, capsys):
 def test_help_lists_every_command(capsys):
     assert cli.main(["--help"]) == 0
     told = capsys.readouterr().out
-    assert all(re.search(rf"│ {name} +[A-Z]\w+ ", told) for name in ("score", "aggregate", "metrics", "doctor", "demo"))
+    commands = ("score", "aggregate", "gate", "power", "metrics", "doctor", "demo")
+    assert all(re.search(rf"│ {name} +[A-Z]\w+ ", told) for name in commands)
 
 
 def test_metrics_lists_every_metric(capsys):
