@@ -9,11 +9,11 @@ from evalcore.inference.draws import counts
 M64 = 2**64 - 1
 
 
-def philox(key: tuple[int, int], n_words: int) -> list[int]:
+def philox(key: tuple[int, int], n_words: int, stream: int = 0) -> list[int]:
     """Philox 4x64-10 as in Salmon et al. 2011, table 2, in plain Python. numpy counts up before each block."""
     words: list[int] = []
     for counter in range(1, -(-n_words // 4) + 1):
-        x = [counter, 0, 0, 0]
+        x = [counter, 0, 0, stream]
         k = list(key)
         for _ in range(10):
             a, b = 0xD2E7470EE14C6C93 * x[0], 0xCA5A826395121157 * x[2]
@@ -24,13 +24,13 @@ def philox(key: tuple[int, int], n_words: int) -> list[int]:
 
 
 @pytest.mark.parametrize("n_units", [1, 2, 7, 50, 501])
-@pytest.mark.parametrize(("seed", "replicate"), [(0, 0), (7, 3), (2**64 - 1, 9_998)])
-def test_draws_are_the_halves_of_philox_words_low_half_first(n_units, seed, replicate):
+@pytest.mark.parametrize(("seed", "replicate", "stream"), [(0, 0, 0), (7, 3, 2**63 + 5), (2**64 - 1, 9_998, 1)])
+def test_draws_are_the_halves_of_philox_words_low_half_first(n_units, seed, replicate, stream):
     expected = [0] * n_units
-    halves = [half for word in philox((seed, replicate), n_units) for half in (word % 2**32, word >> 32)]
+    halves = [half for word in philox((seed, replicate), n_units, stream) for half in (word % 2**32, word >> 32)]
     for half in halves[:n_units]:
         expected[half * n_units >> 32] += 1
-    assert counts(n_units, seed=seed, start=replicate, stop=replicate + 1).tolist() == [expected]
+    assert counts(n_units, seed=seed, start=replicate, stop=replicate + 1, stream=stream).tolist() == [expected]
 
 
 def test_the_first_draws_are_pinned():
