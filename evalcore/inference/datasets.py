@@ -10,7 +10,7 @@ from evalcore.errors import DataError
 from evalcore.inference.clusters import pooled_degrees_of_freedom
 from evalcore.inference.distributions import student_t_cdf, student_t_quantile
 from evalcore.inference.estimates import Contrast, Estimate
-from evalcore.inference.intervals import Interval
+from evalcore.inference.evidence import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

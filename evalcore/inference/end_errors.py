@@ -8,15 +8,8 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from evalcore.arrays import FloatArray
-from evalcore.inference.intervals import (
-    Evidence,
-    acceleration,
-    interval,
-    quantile,
-    replicate_deviation,
-    resamples,
-    share_below,
-)
+from evalcore.inference.evidence import Evidence, acceleration, quantile, replicate_deviation, share_below
+from evalcore.inference.intervals import interval, resamples
 from evalcore.inference.ordered import ordered_sum
 
 

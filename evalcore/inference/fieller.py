@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from evalcore.inference.distributions import student_t_quantile
+from evalcore.inference.evidence import Interval
 from evalcore.inference.influence import Statistic
-from evalcore.inference.intervals import Interval
 from evalcore.inference.ordered import ordered_sum
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evalcore.errors import DataError
 from evalcore.inference.distributions import student_t_quantile
+from evalcore.inference.evidence import Interval
 from evalcore.inference.influence import Statistic
-from evalcore.inference.intervals import Interval
 
 
 def quantile_levels(p: float, indicator: Statistic, *, confidence: float) -> Interval:

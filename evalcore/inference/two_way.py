@@ -10,7 +10,7 @@ from typing import TypeVar
 from evalcore.errors import DataError
 from evalcore.inference.distributions import student_t_cdf, student_t_quantile
 from evalcore.inference.estimates import Contrast, Estimate, infer
-from evalcore.inference.intervals import Interval
+from evalcore.inference.evidence import Interval
 from evalcore.inference.measures import Measure
 from evalcore.inference.sums import UnitSums
 

@@ -8,8 +8,9 @@ from scipy import stats
 
 from evalcore.errors import EvalcoreError
 from evalcore.inference import INTERVALS, Evidence, infer, influence, interval
+from evalcore.inference.evidence import acceleration, quantile
 from evalcore.inference.influence import Statistic
-from evalcore.inference.intervals import acceleration, bca, quantile
+from evalcore.inference.intervals import bca
 from tests.evalcore.inference.support import sums_of
 
 SKEWED = np.round(np.random.default_rng(31).exponential(size=60), 3)
