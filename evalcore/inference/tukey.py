@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -36,9 +37,12 @@ def tukey_hsd(joint: Joint) -> FloatArray:
     """
     found = np.full(len(joint.contrasts), np.nan)
     for places in joint.by_family():
-        systems: dict[int, Statistic] = {}
-        for place in places:
-            systems.update(zip(joint.contrasts[place], joint.statistics[place].sides or (), strict=True))
+        sides = [
+            side
+            for place in places
+            for side in zip(joint.contrasts[place], joint.statistics[place].sides or (), strict=True)
+        ]
+        systems = dict(sorted(sides, key=itemgetter(0)))
         if not _alike([*systems.values()]):
             continue
         whole, ties = _whole([*systems.values()])
