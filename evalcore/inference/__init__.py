@@ -25,7 +25,7 @@
     planning.py       how small a change can be seen, how many units a smaller one needs
     randomization.py  sign flips: a p-value without Student's assumptions
     ranks.py          Wilcoxon's and the sign test, as description
-    simultaneous.py   statements about several contrasts that hold together: max-T
+    simultaneous.py   p-values, intervals and bounds of several contrasts that hold together: max-T
     tukey.py          many systems, whose values are handed out anew
     multiplicity.py   p-values of several questions at once, from the p-values alone
 
@@ -39,11 +39,12 @@ from evalcore.inference.joint import Joint
 from evalcore.inference.measures import Measure
 from evalcore.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from evalcore.inference.randomization import sign_flip_p_value
+from evalcore.inference.simultaneous import simultaneous_bounds, simultaneous_intervals
 from evalcore.inference.sums import LIMB_BITS, PRODUCT_BITS, UnitSums, scale_exponent, to_limbs
 from evalcore.inference.tests import TESTS
 
 __all__ = [
     "INTERVALS", "LIMB_BITS", "PRODUCT_BITS", "TESTS", "Contrast", "Estimate", "Evidence", "Inference", "Interval",
     "Joint", "Measure", "UnitSums", "benjamini_hochberg", "bonferroni", "holm", "infer", "interval", "scale_exponent",
-    "sign_flip_p_value", "to_limbs",
+    "sign_flip_p_value", "simultaneous_bounds", "simultaneous_intervals", "to_limbs",
 ]  # fmt: skip

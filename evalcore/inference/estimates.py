@@ -15,17 +15,10 @@ from evalcore.inference import influence
 from evalcore.inference.bootstrap import Replicates
 from evalcore.inference.distributions import student_t_cdf
 from evalcore.inference.end_errors import EndErrors, end_errors
+from evalcore.inference.evidence import Evidence, Interval, replicate_deviation
 from evalcore.inference.fieller import relative_interval
 from evalcore.inference.influence import Statistic
-from evalcore.inference.intervals import (
-    INTERVALS,
-    RESAMPLING,
-    Evidence,
-    Interval,
-    interval,
-    replicate_deviation,
-    resamples,
-)
+from evalcore.inference.intervals import INTERVALS, RESAMPLING, interval, resamples
 from evalcore.inference.joint import Joint
 from evalcore.inference.measures import Measure
 from evalcore.inference.strata import Labels, Strata
@@ -172,6 +165,7 @@ def infer(
         p_values=[_p_value(pair) for pair in pairs],
         families=np.zeros(len(pairs), dtype=np.int64) if families is None else np.asarray(families, dtype=np.int64),
         replicates=drawing.of_contrast,
+        evidence=lambda: drawing.evidence(pairs, drawing.of_contrast, ("auto",), confidence),
         n_replicates=replicates,
         seed=seed,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from evalcore.arrays import FloatArray, IntArray
 from evalcore.inference.influence import Statistic
 from evalcore.inference.measures import Measure
 from evalcore.inference.sums import UnitSums
+
+if TYPE_CHECKING:
+    from evalcore.inference.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -20,6 +24,7 @@ class Joint:
     contrasts    pairs of places in `measures`; statistics and Student's two-sided p_values, one for each
     families     (n_contrasts,) those of one number are asked together
     replicates   gives (n_replicates,) bootstrap deltas of a contrast, NaN in replicates that say nothing
+    evidence     gives what the `auto` interval of each contrast needs
     """
 
     sums: UnitSums
@@ -29,6 +34,7 @@ class Joint:
     p_values: Sequence[float]
     families: IntArray
     replicates: Callable[[int], FloatArray]
+    evidence: Callable[[], Iterable[Evidence]]
     n_replicates: int
     seed: int
 

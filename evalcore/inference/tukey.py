@@ -12,7 +12,8 @@ from evalcore.arrays import FloatArray, IntArray
 from evalcore.inference.bootstrap import BLOCK_CELLS
 from evalcore.inference.influence import Statistic
 from evalcore.inference.joint import Joint
-from evalcore.inference.randomization import contributions, to_whole
+from evalcore.inference.ordered import to_whole
+from evalcore.inference.randomization import contributions
 
 
 def tukey_hsd(joint: Joint) -> FloatArray:
@@ -101,4 +102,5 @@ def _turned(of_systems: FloatArray, circle: IntArray) -> FloatArray:
     """What each system has after the circle turned by 0, 1, ... places.  (n_systems,) -> (n_systems, n_systems)"""
     standing = np.argsort(circle)
     turns = np.arange(len(circle))[:, np.newaxis]
-    return of_systems[circle[(standing + turns) % len(circle)]]
+    turned: FloatArray = of_systems[circle[(standing + turns) % len(circle)]]
+    return turned
