@@ -24,6 +24,8 @@ WOODRUFF = "woodruff"
 MEDIAN = 0.5
 OF_EACH = {"holm": holm, "bonferroni": bonferroni, "benjamini_hochberg": benjamini_hochberg}
 """What adjusts Student's p-values one by one; other names are tests of all contrasts at once."""
+MONTE_CARLO = "monte_carlo"
+"""The flag of a contrast whose verdict another seed could change."""
 MOST_JUDGED_GAP = 0.02
 """Where the shares of judged documents of two systems differ by more, the one judged less is at a disadvantage."""
 DIGITS = 12
@@ -189,7 +191,12 @@ class _Rows:
         if measure.statistic == "sum":
             shared["estimate"] = _value(self.sums.total(self.sums.columns[key]))
         rows = [
-            {**shared, "method": method, **_ends(ends, estimate.estimate, shared["estimate"], scale)}
+            {
+                **shared,
+                "method": method,
+                **_ends(ends, estimate.estimate, shared["estimate"], scale),
+                "end_error": _rounded(estimate.end_errors[method] * scale),
+            }
             for method, ends in estimate.intervals.items()
         ]
         return [*([] if measure.statistic == "median" else rows), *self._of_quantiles(shared, measure, system)]
@@ -234,6 +241,8 @@ class _Rows:
             "statistic": measure.statistic,
             "delta": _value(contrast.delta * scale),
             "relative_delta": _value(contrast.relative_delta),
+            "relative_low": _rounded(contrast.relative_interval.low),
+            "relative_high": _rounded(contrast.relative_interval.high),
             "standard_error": _value(contrast.standard_error * scale),
             "degrees_of_freedom": _rounded(contrast.degrees_of_freedom),
             "confidence": self.settings.confidence,
@@ -266,9 +275,13 @@ class _Rows:
                     sufficient="insufficient" not in contrast.flags or contrast.p_value == 1,
                 )
             ends = _ends((low, high), contrast.delta, shared["delta"], scale)
+            error = contrast.end_errors[method] * scale
+            row = {**shared, "method": method, **ends, "end_error": _rounded(error), "verdict": verdict}
             if measure.statistic == "median":
-                ends = {"low": None, "high": None}
-            rows.append({**shared, "method": method, **ends, "verdict": verdict})
+                row |= dict.fromkeys(("low", "high", "end_error", "relative_low", "relative_high"))
+            elif _near((low * scale, high * scale), (0.0, margin, -margin), reach=2 * error):
+                row["flags"] = [*shared["flags"], MONTE_CARLO]
+            rows.append(row)
         return rows
 
     def _median(self, system: str, measure: Measure) -> float | None:
@@ -291,6 +304,11 @@ class _Rows:
 
     def _flags(self, flags: Sequence[str], *more: str) -> list[str]:
         return [*flags, *more, *(["bucketed"] if self.settings.bucketed else [])]
+
+
+def _near(ends: tuple[float, float], bounds: Sequence[float], *, reach: float) -> bool:
+    """Whether an end is so close to a bound that another seed could put it on the other side."""
+    return any(abs(end - bound) < reach for end in ends for bound in bounds)
 
 
 def _ends(ends: tuple[float, float], at: float, told: float | None, scale: int) -> dict[str, float | None]:

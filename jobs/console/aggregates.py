@@ -161,6 +161,8 @@ FLAGS = {
     "few_clusters": "fewer than 10 effective units: intervals are too narrow",
     "weak_baseline": "the baseline's estimate is not told from 0: the relative delta has no interval",
     "errors_disagree": "the replicates spread otherwise than the units say: look for a value that no other comes near",
+    "weak_baseline": "the baseline's estimate is not told from 0: the relative delta has no interval",
+    "monte_carlo": "an end of the interval is so close to 0 or the margin that another seed could change the verdict",
     "ties_matter": "the order of tied documents can move an estimate by more than the margin",
     "judged_gap": "one system has more judged documents, by over 2 points: unjudged ones count as not relevant",
     "no_interval": "the difference of two medians is told without an interval or a test",
