@@ -10,13 +10,12 @@ import numpy as np
 from evalcore.arrays import FloatArray, IntArray
 from evalcore.inference import draws
 from evalcore.inference.measures import Measure, replicated
+from evalcore.inference.ordered import TOTAL_BITS
 from evalcore.inference.strata import Strata
 from evalcore.inference.sums import LIMB_BITS, UnitSums
 
 BLOCK_CELLS = 2**21
 """Numbers in a block's largest matrix: 16 MiB, few enough that the allocator hands out the same pages again."""
-TOTAL_BITS = 52
-"""Totals of limbs stay within 2**52, so that the difference of two stays below the 2**53 that doubles hold exactly."""
 
 
 class Replicates:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evalcore.arrays import FloatArray, IntArray
+from evalcore.arrays import FloatArray
 from evalcore.errors import DataError
 from evalcore.inference import draws
-from evalcore.inference.bootstrap import BLOCK_CELLS, TOTAL_BITS
+from evalcore.inference.bootstrap import BLOCK_CELLS
 from evalcore.inference.influence import Statistic
 from evalcore.inference.joint import Joint
+from evalcore.inference.ordered import to_whole
 
 MOST_EXACT_UNITS = 20
 """Up to here all ways to flip are tried."""
@@ -105,16 +106,6 @@ def _p_values(deltas: FloatArray, *, ties: FloatArray, replicates: int, seed: in
             times += np.count_nonzero(np.abs(flipped) >= least, axis=0)
         found[drawn] = (times + 1) / (replicates + 1)
     return found
-
-
-def to_whole(columns: FloatArray, *, terms: int) -> tuple[FloatArray, IntArray]:
-    """Each column multiplied by a power of 2 and rounded, so that sums of `terms` of its numbers stay within 2**52.
-
-    Returns the whole numbers and the exponents of those powers.  (n_rows, n) -> (n_rows, n), (n,)
-    """
-    _, exponent = np.frexp(np.abs(columns).max(axis=0, initial=0.0))
-    scale = TOTAL_BITS - (terms - 1).bit_length() - exponent
-    return np.rint(np.ldexp(columns, scale)), scale
 
 
 def _share_of_all(whole: FloatArray, reached: float) -> float:

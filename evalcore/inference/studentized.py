@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evalcore.arrays import FloatArray, IntArray
+from evalcore.arrays import FloatArray
 from evalcore.inference import draws
-from evalcore.inference.bootstrap import BLOCK_CELLS, TOTAL_BITS
+from evalcore.inference.bootstrap import BLOCK_CELLS
 from evalcore.inference.influence import Statistic
-from evalcore.inference.ordered import ordered_sum
+from evalcore.inference.ordered import ordered_sum, to_whole
 from evalcore.inference.strata import Stratum
 
 LEAST_ERROR = 1e-3
@@ -46,7 +46,7 @@ def studentize(
     shares, share_of = _distinct([statistic.share for statistic in statistics])
     influences = np.column_stack([statistic.influence for statistic in statistics])
     parts = [influences**2, influences * shares[:, share_of], influences, shares**2, shares]
-    whole, scales = zip(*(_whole(part, n_units) for part in parts), strict=True)
+    whole, scales = zip(*(to_whole(part, terms=n_units) for part in parts), strict=True)
     columns = np.hstack(whole)
     ends = np.cumsum([part.shape[1] for part in whole])
     drawn = [(stratum.rows, stratum.stream) for stratum in strata] or [(np.arange(n_units), 0)]
@@ -86,10 +86,3 @@ def _distinct(shares: Sequence[FloatArray]) -> tuple[FloatArray, list[int]]:
     share_of = [places.setdefault(share.tobytes(), len(places)) for share in shares]
     first = dict(zip(share_of, shares, strict=True))
     return np.column_stack([first[place] for place in range(len(places))]), share_of
-
-
-def _whole(part: FloatArray, n_units: int) -> tuple[FloatArray, IntArray]:
-    """Whole numbers of at most 52 bits less those of n_units, column by column, and the exponents that scaled them."""
-    _, exponent = np.frexp(np.abs(part).max(axis=0, initial=0.0))
-    scale = TOTAL_BITS - (n_units - 1).bit_length() - exponent
-    return np.rint(np.ldexp(part, scale)), scale

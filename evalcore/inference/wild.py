@@ -12,8 +12,8 @@ from evalcore.inference import draws
 from evalcore.inference.bootstrap import BLOCK_CELLS
 from evalcore.inference.influence import Statistic
 from evalcore.inference.joint import Joint
-from evalcore.inference.ordered import ordered_sum
-from evalcore.inference.randomization import drawn_signs, to_whole
+from evalcore.inference.ordered import ordered_sum, to_whole
+from evalcore.inference.randomization import drawn_signs
 
 FEWEST_UNITS_FOR_SIGNS = 10
 """Below it there are too few ways to give signs: weights have six values."""
