@@ -51,8 +51,9 @@ def best_of(
                     of the candidate that is best on those that it drew
 
     The units that choose and those that tell are different ones, so it does not favour the chosen: it is right on
-    average for candidates that are all equal, and a little too modest for others, because a replicate chooses by
-    63 % of the units only. It speaks of the choice as a whole; if one candidate is far ahead it is its estimate.
+    average for candidates that are all equal, and too modest for others, because a replicate chooses by 63 % of the
+    units only: by 0.6 standard errors on average if one candidate is ahead by three, by 0.1 if all are spread over
+    two. It speaks of the choice as a whole; if one candidate is far ahead it is its estimate.
     There is no interval: for one take simultaneous intervals (simultaneous.py), or a part of the units that had
     no part in the choice (`held_out`). Of equal candidates the first is the best.
 
