@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,12 +15,16 @@ from jobs import readers, store
 from jobs.config import Config, Score
 from jobs.custom import register_all
 from jobs.errors import DataRefused, UsageError, number_of
+from jobs.evaluations import LATE_CONVENTIONS, Evaluations
+from jobs.evaluations import read as read_evaluations
 from jobs.measures import WEIGHT, measures_of
 from jobs.tables import RESERVED
 
 T = TypeVar("T")
-LATE_CONVENTIONS = ("unanswered", "no_relevant", "mean")
-"""Conventions that act when SCORES become sums: one score table serves all their values."""
+NO_UNIT = (
+    "what resampling draws has no default, because it changes the claim: give --unit query_id if queries are "
+    "independent, or the column of what they share"
+)
 
 
 def check_score(config: Config) -> tuple[list[Metric], Path]:
@@ -98,26 +103,63 @@ def _check_weight(conventions: Conventions, query_columns: Sequence[str]) -> Non
         raise UsageError(f'mean: weighted needs a column "{WEIGHT}" in --queries')
 
 
-def check_aggregate(directory: Path, config: Config) -> tuple[dict[str, Any], str, Path]:
-    """The manifest of an evaluation, the unit's column and the directory to write.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run of job 2 reads and writes.
 
-    Raises UsageError, or DataRefused for a damaged evaluation.
+    evaluations   None where `inputs.scores` is read
+    unit          the column of what resampling draws
+    replace       whether the target may be there
     """
-    manifest = store.read_evaluation(directory)
-    chosen = config.aggregate
+
+    evaluations: Evaluations | None
+    unit: str
+    target: Path
+    replace: bool
+
+
+def check_aggregate(directories: Path | Sequence[Path], config: Config) -> Plan:
+    """What is read and written.  Raises UsageError, and DataRefused for damaged evaluations or different ones."""
+    directories = [directories] if isinstance(directories, Path) else list(directories)
+    chosen, scores = config.aggregate, config.inputs.scores
+    if bool(directories) == bool(scores):
+        what = "name an evaluation, or a table of values with --scores"
+        raise UsageError(what if not scores else f"{what}, and not both")
+    if scores:
+        readers.resolve(scores, option="scores", format="auto")
+        if chosen.unit is None:
+            raise UsageError(f"{NO_UNIT}.")
+        target = check_output(chosen.output, replace=config.output.force)
+        return Plan(evaluations=None, unit=chosen.unit, target=target, replace=config.output.force)
+    evaluations = read_evaluations(directories, config)
+    manifest = evaluations.manifest
     unit = _unit_column(manifest, chosen.unit)
     if chosen.baseline is not None and chosen.baseline not in manifest["systems"]:
         raise UsageError(unknown("system", chosen.baseline, manifest["systems"]))
     for column in (*chosen.segments, *([chosen.strata] if chosen.strata is not None else [])):
         if column not in manifest["query_columns"]:
             raise UsageError(unknown("column of queries", column, manifest["query_columns"]))
-    name_ = chosen.name or unit
-    target = directory / "aggregates" / name_
-    if target.parent != directory / "aggregates" or target.name.startswith("."):
-        raise UsageError(f'an aggregation cannot be called "{name_}"; give it a plain name with --name')
+    if chosen.output is None and len(directories) == 1:
+        name_ = chosen.name or unit
+        target, replace = directories[0] / "aggregates" / name_, True
+        if target.parent != directories[0] / "aggregates" or target.name.startswith("."):
+            raise UsageError(f'an aggregation cannot be called "{name_}"; give it a plain name with --name')
+    else:
+        target, replace = check_output(chosen.output, replace=config.output.force), config.output.force
     conventions_of(manifest, config)
     metrics_of(manifest)
-    return manifest, unit, target
+    return Plan(evaluations=evaluations, unit=unit, target=target, replace=replace)
+
+
+def check_output(output: str | None, *, replace: bool) -> Path:
+    """The directory of an aggregation that is in no evaluation.  Raises UsageError unless it can be written."""
+    if output is None:
+        raise UsageError("no output directory is given; name one with --output")
+    target = store.local(output)
+    store.check_free(target, replace=replace)
+    if target.exists() and any(target.iterdir()) and store.read_manifest(target).get("kind") != "aggregate":
+        raise UsageError(f"{target} is an evaluation, and an aggregation does not replace it; choose another --output")
+    return target
 
 
 def metrics_of(manifest: dict[str, Any]) -> list[Metric]:
@@ -150,10 +192,7 @@ def conventions_of(manifest: dict[str, Any], config: Config) -> Conventions:
 def _unit_column(manifest: dict[str, Any], unit: str | None) -> str:
     known = ["query_id", *manifest["query_columns"]]
     if unit is None:
-        raise UsageError(
-            "what resampling draws has no default, because it changes the claim: give --unit query_id if queries are "
-            f"independent, or the column of what they share. Known: {', '.join(known)}."
-        )
+        raise UsageError(f"{NO_UNIT}. Known: {', '.join(known)}.")
     if unit not in known:
         if len(known) > 1:
             raise UsageError(unknown("unit", unit, known))

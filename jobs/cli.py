@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -136,32 +137,64 @@ def score(
 
 @app.command
 def aggregate(
-    directory: Path,
-    /,
-    *,
+    *directories: Path,
+    scores: Many = None,
     unit: str | None = None,
     baseline: str | None = None,
+    systems: Many = None,
+    metrics: Annotated[list[str] | None, Parameter(negative=())] = None,
     name: str | None = None,
+    output: str | None = None,
+    same_system: str | None = None,
+    system_from: str | None = None,
+    force: Flag = False,
     common: Common = COMMON,
 ) -> int:
-    """Turn the scores of an evaluation into estimates and contrasts with intervals.
+    """Turn the scores of an evaluation, of several, or of another tool into estimates and contrasts with intervals.
 
     Parameters
     ----------
-    directory
-        An evaluation that `evaljob score` wrote.
+    directories
+        Evaluations that `evaljob score` wrote; several where they share judgments, queries and conventions.
+    scores
+        Instead: values of queries from another tool, as Parquet, CSV or the output of trec_eval -q.
     unit
         What is independent: query_id, or the column of what queries share, such as user_id.
     baseline
         The system to compare all others with; default: all pairs.
+    systems
+        The systems to look at; default: all.
+    metrics
+        The metrics to look at, with commas between; default: all.
     name
         Name of this aggregation; default: the unit.
+    output
+        Directory of the new aggregation; default: a folder inside the evaluation, if it is one.
+    same_system
+        A system in several evaluations: refuse, last (of those named), both (as system@directory).
+    system_from
+        A system's name in --scores: tag (the column that holds it) or file.
+    force
+        Replace an aggregation that --output names.
     """
-    config = common.load({"aggregate.unit": unit, "aggregate.baseline": baseline, "aggregate.name": name})
+    config = common.load(
+        {
+            "inputs.scores": scores,
+            "inputs.system_from": system_from,
+            "aggregate.unit": unit,
+            "aggregate.baseline": baseline,
+            "aggregate.systems": systems,
+            "aggregate.metrics": _split(metrics),
+            "aggregate.name": name,
+            "aggregate.output": output,
+            "aggregate.same_system": same_system,
+            "output.force": force or None,
+        }
+    )
     checks, pipeline = _jobs()
-    checks.check_aggregate(directory, config)
+    checks.check_aggregate(directories, config)
     progress = Progress(quiet=common.quiet)
-    found = pipeline.aggregate(_session(config, progress), directory, config, progress)
+    found = pipeline.aggregate(_session(config, progress), directories, config, progress)
     _show_aggregate(found, common)
     return 0
 
@@ -319,6 +352,14 @@ def _margins(given: Sequence[str] | None) -> dict[str, object]:
         if not equals or not metric:
             raise UsageError(f'--margin {text}: write the metric and a number, such as "nDCG@10=0.005"')
     return margins
+
+
+def _split(names: Sequence[str] | None) -> list[str] | None:
+    """Names with commas between, one by one; a comma inside brackets is part of a name."""
+    if names is None:
+        return None
+    parts = (part.strip() for text in names for part in re.split(r",(?![^({]*[)}])", text))
+    return [part for part in parts if part]
 
 
 def _show_aggregate(found: tuple[dict[str, Any], Any, Any], common: Common) -> None:

@@ -15,36 +15,46 @@ from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric
 from evalcore.inference import scale_exponent
-from evalcore.statuses import UNANSWERED
 from jobs import aggregate as inference
-from jobs import notes, pairs, refusals, segments, store, unit_sums
-from jobs.checks import check_aggregate, conventions_of, metrics_of
+from jobs import notes, pairs, quantiles, refusals, scored, scored_files, segments, store, unit_sums
+from jobs.checks import check_aggregate
 from jobs.config import Aggregate, Config, dump
 from jobs.measures import Measure, measures_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
+from jobs.sums import Sums
 
 
 def aggregate(
-    spark: SparkSession, directory: Path, config: Config, progress: Progress
+    spark: SparkSession, directories: Path | Sequence[Path], config: Config, progress: Progress
 ) -> tuple[dict[str, Any], pa.Table, pa.Table]:
-    """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS)."""
-    manifest, unit, target = check_aggregate(directory, config)
-    conventions = conventions_of(manifest, config)
-    metrics = metrics_of(manifest)
-    with store.publish(target, replace=True) as staging, told():
-        scores = spark.read.parquet(*store.score_files(directory, manifest))
+    """Job 2: sums by unit in Spark, then estimates and contrasts.  Returns (manifest, ESTIMATES, CONTRASTS).
+
+    directories   evaluations; none where `inputs.scores` is read
+    """
+    plan = check_aggregate(directories, config)
+    with store.publish(plan.target, replace=plan.replace) as staging, told():
+        scratch = staging / ".scores"
+        if plan.evaluations is not None and plan.evaluations.as_they_are:
+            given = scored.of_evaluations(spark, plan.evaluations, config)
+        else:
+            with progress.stage("looking at the input"):
+                given = (
+                    scored.of_evaluations(spark, plan.evaluations, config)
+                    if plan.evaluations is not None
+                    else scored_files.of_files(spark, plan, config, scratch=scratch)
+                )
         job = _Job(
-            scores,
-            unit=unit,
-            systems=manifest["systems"],
-            measures=measures_of(metrics, conventions),
-            conventions=conventions,
+            given.scores,
+            unit=plan.unit,
+            systems=given.systems,
+            measures=given.measures,
+            conventions=given.conventions,
             chosen=config.aggregate,
-            tie_ranges=_tie_ranges(manifest["diagnostics"]),
+            tie_ranges=_tie_ranges(given.diagnostics),
         )
-        with progress.stage(f"summing by {unit}"):
-            job.sum(staging, n_unanswered=manifest["counts"][f"n_{UNANSWERED}"])
+        with progress.stage(f"summing by {plan.unit}"):
+            job.sum(staging, apart=given.apart, unpaired=given.unpaired)
         with progress.stage(f"{config.aggregate.replicates:,} bootstrap replicates"):
             files = {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")}
             estimates, contrasts = inference.aggregate(
@@ -63,21 +73,26 @@ def aggregate(
                 sizes = job.segments(spark, staging)
         described = {
             "kind": "aggregate",
-            "unit": unit,
+            "unit": plan.unit,
             "n_units": job.facts.n_units,
             "bucketed": job.buckets > 0,
+            "buckets": job.buckets,
             "restricted": job.restricted,
             "systems": job.systems,
             "measures": [asdict(measure) for measure in job.measures],
             "exponents": job.exponents,
             "segments": asdict(sizes) if sizes else None,
-            "notes": _notes(estimates, contrasts, metrics, conventions, config.aggregate.methods[0]),
-            "conventions": asdict(conventions),
+            "notes": [
+                *given.notes,
+                *_notes(estimates, contrasts, given.metrics, given.conventions, config.aggregate.methods[0]),
+            ],
+            **given.described,
             "config": dump(config)["aggregate"],
             "files": files,
         }
+        shutil.rmtree(scratch, ignore_errors=True)
         store.write_manifest(staging, described)
-    return {**described, "directory": str(target)}, estimates, contrasts
+    return {**described, "directory": str(plan.target)}, estimates, contrasts
 
 
 class _Job:
@@ -99,8 +114,12 @@ class _Job:
         self._unit, self._chosen, self._conventions = unit, chosen, conventions
         self._counted = unit_sums.counted(scores, measures=measures, conventions=conventions)
 
-    def sum(self, staging: Path, *, n_unanswered: int) -> None:
-        """Write UNIT SUMS, pair counts and MOVERS.  Raises DataRefused for values that cannot be summed."""
+    def sum(self, staging: Path, *, apart: bool, unpaired: bool) -> None:
+        """Write UNIT SUMS, pair counts and MOVERS.  Raises DataRefused for values that cannot be summed.
+
+        apart      whether two systems may count different queries
+        unpaired   whether no query is of two systems
+        """
         counted, measures, chosen = self._counted, self.measures, self._chosen
         facts = unit_sums.facts(counted, self._unit, measures, stratum=chosen.strata)
         undefined = unit_sums.undefined(measures)
@@ -109,7 +128,7 @@ class _Job:
         self.exponents = {column: scale_exponent(largest) for column, largest in facts.largest.items()}
         self.buckets = unit_sums.buckets_of(facts.n_units, n_strata=facts.n_strata)
         # where two systems may count different queries, contrasts need sums over those that both count
-        self.restricted = facts.n_by_system > 0 or (self._conventions.unanswered == "skip" and n_unanswered > 0)
+        self.restricted = not unpaired and (facts.n_by_system > 0 or apart)
         self._summed(counted, buckets=self.buckets).write.parquet(store.uri(staging / "unit_sums"))
         paired = pairs.paired(counted, measures=measures, baseline=chosen.baseline, others=chosen.segments)
         counts = pairs.pair_counts(paired, measures=measures, exponents=self.exponents)
@@ -121,7 +140,36 @@ class _Job:
             )
             store.part_files(staging / "movers", under=staging)
         self._paired = paired
-        self._medians = unit_sums.medians(counted, measures)
+        self._quantiles = self._find_quantiles(staging)
+
+    def _find_quantiles(self, staging: Path) -> Mapping[inference.QuantileKey, inference.Quantile]:
+        """Quantiles of the values of systems, where they are asked for."""
+        wanted = quantiles.wanted(self.measures, self._chosen.quantiles)
+        values = quantiles.values(self._counted, wanted) if wanted else {}
+        if not values:
+            return {}
+        indicators = [each.indicator for each in wanted]
+        exponents = {indicator.column: 0 for indicator in indicators}
+        marked = unit_sums.unit_sums(
+            quantiles.up_to(self._counted, wanted, values),
+            measures=indicators,
+            exponents=exponents,
+            unit_name=self._unit,
+            buckets=self.buckets,
+            stratum=self._chosen.strata,
+        )
+        folder = staging / ".quantiles"
+        marked.write.parquet(store.uri(folder))
+        sums = Sums.of(
+            pq.read_table(folder),
+            pa.table({}),
+            systems=self.systems,
+            pairs=[],
+            measures=indicators,
+            exponents=exponents,
+        )
+        shutil.rmtree(folder)
+        return quantiles.with_intervals(self._counted, wanted, values, sums, confidence=self._chosen.confidence)
 
     def _summed(self, counted: DataFrame, *, buckets: Column | int) -> DataFrame:
         summing: dict[str, Any] = {
@@ -137,8 +185,8 @@ class _Job:
         shared = unit_sums.given_others(counted, measures=self.measures, baseline=self._chosen.baseline)
         return sums.unionByName(unit_sums.unit_sums(shared, **summing))
 
-    def settings(self, *, buckets: int, medians: bool = True) -> inference.Settings:
-        """How intervals are made."""
+    def settings(self, *, buckets: int, whole: bool = True) -> inference.Settings:
+        """How intervals are made, of the whole or of a segment."""
         chosen = self._chosen
         return inference.Settings(
             methods=chosen.methods,
@@ -151,7 +199,7 @@ class _Job:
             tests=chosen.tests,
             adjust=chosen.adjust,
             margins=chosen.margins,
-            medians=self._medians if medians else {},
+            quantiles=self._quantiles if whole else {},
             tie_ranges=self._tie_ranges,
         )
 
@@ -175,7 +223,7 @@ class _Job:
             systems=self.systems,
             measures=self.measures,
             exponents=self.exponents,
-            settings=self.settings(buckets=0, medians=False),
+            settings=self.settings(buckets=0, whole=False),
         )
         raw = staging / ".segments"
         found.write.parquet(store.uri(raw))

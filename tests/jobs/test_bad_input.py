@@ -134,7 +134,7 @@ def convention(choice: str) -> tuple[str, str]:
         ("score --rnus run.txt", "Unknown option: --rnus. Did you mean --runs? See: evaljob score --help"),
         ("score run.txt", "run.txt belongs to no option. See: evaljob score --help"),
         ("score --output", 'Command "score" parameter --output requires an argument. See: evaljob score --help'),
-        ("aggregate", 'Command "aggregate" parameter DIRECTORY requires an argument. See: evaljob aggregate --help'),
+        ("aggregate", "name an evaluation, or a table of values with --scores"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_spark_starts(command, arguments, message):
