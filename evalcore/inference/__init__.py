@@ -18,6 +18,8 @@
     fieller.py        the interval of a relative delta
     quantiles.py      the interval of a median
     tests.py          TESTS: p-values beside Student's, each a function of joint.py's Joint
+    buckets.py        more units than that: random groups that are the same every night
+    drawing.py        what is drawn for every measure and contrast, a part at a time
     estimates.py      infer: all of the above, for every measure and pair
     two_way.py        queries that depend on each other in two ways
     datasets.py       means over several data sets

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from evalcore.arrays import FloatArray
 from evalcore.errors import DataError, EvalcoreError, unknown
 from evalcore.inference import influence
-from evalcore.inference.bootstrap import Replicates
 from evalcore.inference.distributions import student_t_cdf
+from evalcore.inference.drawing import Drawing
 from evalcore.inference.end_errors import EndErrors, end_errors
 from evalcore.inference.evidence import Evidence, Interval, replicate_deviation
 from evalcore.inference.fieller import relative_interval
 from evalcore.inference.influence import Statistic
-from evalcore.inference.intervals import INTERVALS, RESAMPLING, interval, resamples
+from evalcore.inference.intervals import INTERVALS, RESAMPLING, interval
 from evalcore.inference.joint import Joint
 from evalcore.inference.measures import Measure
 from evalcore.inference.strata import Labels, Strata
-from evalcore.inference.studentized import studentize
 from evalcore.inference.sums import UnitSums
 from evalcore.inference.tests import TESTS
 
@@ -154,7 +151,7 @@ def infer(
         design.contrast((measures[candidate], measures[baseline]), (columns[candidate], columns[baseline]))
         for candidate, baseline in contrasts
     ]
-    drawing = _Drawing(design, measures, contrasts, seed=seed, replicates=replicates)
+    drawing = Drawing(design, measures, contrasts, seed=seed, replicates=replicates)
     of_columns = drawing.evidence(logarithms, drawing.of_measure, methods, confidence)
     of_pairs = drawing.evidence(pairs, drawing.of_contrast, methods, confidence)
     joint = Joint(
@@ -186,67 +183,6 @@ def infer(
         ],
         joint=joint,
     )
-
-
-class _Drawing:
-    """The replicates of all measures and contrasts, drawn when something asks for them."""
-
-    def __init__(
-        self,
-        design: Strata,
-        measures: Sequence[Measure],
-        contrasts: Sequence[tuple[int, int]],
-        *,
-        seed: int,
-        replicates: int,
-    ) -> None:
-        self._design, self._measures, self._contrasts = design, measures, contrasts
-        self._seed, self._replicates = seed, replicates
-
-    @cached_property
-    def _drawn(self) -> Replicates:
-        return Replicates(self._design, self._measures, replicates=self._replicates, seed=self._seed)
-
-    def of_measure(self, place: int) -> FloatArray:
-        """(n_replicates,) of a measure, logarithms for a geometric mean; NaN in replicates that say nothing."""
-        return self._drawn.measure(place)
-
-    def of_contrast(self, place: int) -> FloatArray:
-        """Likewise of a contrast."""
-        return self._drawn.difference(*self._contrasts[place])
-
-    def evidence(
-        self,
-        statistics: Sequence[Statistic],
-        replicates: Callable[[int], FloatArray],
-        methods: Sequence[str],
-        confidence: float,
-    ) -> Iterator[Evidence]:
-        """Each statistic with the replicates that the methods need of it, one at a time."""
-        nothing = np.zeros(0)
-        plain = RESAMPLING.intersection(methods)
-        studied = [
-            place
-            for place, statistic in enumerate(statistics)
-            if statistic.n_units > 1 and any(resamples(method, statistic) for method in methods)
-        ]
-        of_studied = studentize(
-            [statistics[place] for place in studied],
-            [replicates(place) for place in studied],
-            strata=self._design.strata,
-            seed=self._seed,
-        )
-        studentized = dict(zip(studied, of_studied, strict=True))
-        for place, statistic in enumerate(statistics):
-            drawn = replicates(place) if plain else nothing
-            yield Evidence(
-                statistic=statistic,
-                confidence=confidence,
-                replicates=np.sort(drawn[~np.isnan(drawn)]),
-                studentized=studentized.get(place, nothing),
-                n_replicates=self._replicates,
-                seed=self._seed,
-            )
 
 
 def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: Sequence[str]) -> Estimate:
