@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from evalcore.errors import DataError
 from evalcore.inference import Contrast, Measure, UnitSums, infer
+from evalcore.inference.distributions import student_t_quantile
 from evalcore.inference.influence import Statistic
 from evalcore.inference.joint import Joint
 from evalcore.inference.simultaneous import joint_confidence
@@ -25,6 +27,8 @@ FEWEST_EFFECTIVE_UNITS = 8
 FEWEST_INFORMATIVE_UNITS = 10
 MOST_EVENTS = (2.9957, 4.7439, 6.2958, 7.7537, 9.1535, 10.5130, 11.8424, 13.1481, 14.4346, 15.7052)
 """The mean of a Poisson number below which, with 95 % confidence, it is where 0, 1, ... 9 were counted."""
+
+LAW = NormalDist()
 
 Basis: TypeAlias = Literal[
     "bounds", "identical", "no_unit_fell", "few_differ", "too_few_differ", "too_few_units", "nothing_counted"
@@ -50,6 +54,20 @@ class Guardrail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What was inferred before of a contrast; `few` says why it has no bounds, if it has none."""
+
+    candidate: float
+    baseline: float
+    delta: float
+    standard_error: float
+    degrees_of_freedom: float
+    n_queries: int
+    n_units: int
+    few: Basis | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """What is known of a guardrail, in the unit of its margin; NaN where there is nothing to tell.
 
@@ -65,6 +83,9 @@ class Judgement:
                too_few_differ   1 to 9 units differ, and more may be lost than the margin: invalid
                too_few_units    fewer than 8 effective units: invalid
                nothing_counted  no query is counted on both sides: invalid
+    seed_matters   whether a bound is so near to what decides that other draws might have decided otherwise: within
+               two standard deviations over seeds
+    informative_units          units that differ; None where nobody counted
     """
 
     answer: Answer
@@ -76,12 +97,13 @@ class Judgement:
     at_worst: float
     at_best: float
     worsened: bool
+    seed_matters: bool
     standard_error: float
     degrees_of_freedom: float
     n_queries: int
     n_units: int
     effective_units: float
-    informative_units: int
+    informative_units: int | None
 
 
 def judge(
@@ -118,10 +140,52 @@ def judge(
     }  # fmt: skip
     single = infer(sums, confidence=2 * CONFIDENCE - 1, **shared)
     at_once = infer(sums, confidence=_confidence_at_once(single.joint, level), **shared)
+    # how far the quantile of max-T moves from seed to seed, in standard errors
+    drawn = math.sqrt(level * (1 - level) / replicates) / LAW.pdf(LAW.inv_cdf(level)) if len(gains) > 1 else 0.0
     return [
-        _judged(*each, strict=strict)
+        _judged(*each, strict=strict, drawn=drawn)
         for each in zip(guardrails, single.joint.statistics, single.contrasts, at_once.contrasts, strict=True)
     ]
+
+
+def judge_known(
+    contrast: Known, *, margin: float, higher_is_better: bool = True, strict: bool = False, level: float = LEVEL
+) -> Judgement:
+    """A judgement from a delta and its standard error, where the sums are not at hand: by Student's bounds.
+
+        at_worst = gain - t at 95 % * standard error      at_best = gain + t at 1 - level * standard error
+
+    `level` is that of this guardrail alone. Skewness is not allowed for.  Raises DataError as `answer_of_bounds` does.
+    """
+    sign = 1.0 if higher_is_better else -1.0
+    gain, error, df = sign * contrast.delta, contrast.standard_error, contrast.degrees_of_freedom
+    basis: Basis = contrast.few or "bounds"
+    answer: Answer = "invalid"
+    lower = upper = math.nan
+    if basis == "bounds":
+        lower = gain - student_t_quantile(CONFIDENCE, df) * error
+        upper = gain + student_t_quantile(1 - level, df) * error
+        answer = answer_of_bounds(gain, lower, upper, margin=margin, strict=strict)
+    elif basis == "identical":
+        answer, lower, upper = "passed", 0.0, 0.0
+    return Judgement(
+        answer=answer,
+        basis=basis,
+        margin=margin,
+        candidate=contrast.candidate,
+        baseline=contrast.baseline,
+        delta=contrast.delta,
+        at_worst=sign * lower + 0.0,
+        at_best=sign * upper + 0.0,
+        worsened=basis == "bounds" and 2 * gain - lower < 0,
+        seed_matters=False,
+        standard_error=error,
+        degrees_of_freedom=df,
+        n_queries=contrast.n_queries,
+        n_units=contrast.n_units,
+        effective_units=math.nan,
+        informative_units=None,
+    )
 
 
 def _confidence_at_once(joint: Joint, level: float) -> float:
@@ -132,7 +196,9 @@ def _confidence_at_once(joint: Joint, level: float) -> float:
     return min(max(one, float(known.max())), bonferroni) if known.size else one
 
 
-def _judged(guardrail: Guardrail, gain: Statistic, single: Contrast, at_once: Contrast, *, strict: bool) -> Judgement:
+def _judged(
+    guardrail: Guardrail, gain: Statistic, single: Contrast, at_once: Contrast, *, strict: bool, drawn: float
+) -> Judgement:
     better = guardrail.higher_is_better
     sides = [guardrail.scale * side.estimate for side in gain.sides or ()]
     candidate, baseline = sides if better else reversed(sides)
@@ -140,8 +206,13 @@ def _judged(guardrail: Guardrail, gain: Statistic, single: Contrast, at_once: Co
     least = margin / guardrail.scale
     lower, upper = single.intervals["auto"].low, at_once.intervals["auto"].high
     basis = _basis(gain, least, most=guardrail.most)
+    seed_matters = False
     match basis:
         case "bounds":
+            errors = single.end_errors["auto"], math.hypot(at_once.end_errors["auto"], drawn * gain.standard_error)
+            distances = lower + least, upper + (least if strict else 0.0)
+            near = [abs(distance) < 2 * error for distance, error in zip(distances, errors, strict=True)]
+            seed_matters = near[0] or (near[1] and gain.estimate <= -least)
             answer = answer_of_bounds(gain.estimate, lower, upper, margin=least, strict=strict)
         case "identical":
             answer, lower, upper = "passed", 0.0, 0.0
@@ -162,6 +233,7 @@ def _judged(guardrail: Guardrail, gain: Statistic, single: Contrast, at_once: Co
         at_worst=sign * lower + 0.0,
         at_best=sign * upper + 0.0,
         worsened=basis == "bounds" and single.intervals["auto"].high < 0,
+        seed_matters=seed_matters,
         standard_error=guardrail.scale * gain.standard_error,
         degrees_of_freedom=gain.degrees_of_freedom,
         n_queries=single.n_queries,

@@ -22,7 +22,7 @@ from jobs.sums import Sums
 from jobs.tables import ALL
 
 NEEDED = ("unit", "n_units", "bucketed", "restricted", "systems", "measures", "exponents", "config")
-TABLES = ("unit_sums", "pairs")
+TABLES = ("unit_sums", "pairs", "segment_estimates", "segment_contrasts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class Aggregation:
             )
         given, of_pair = ds.field("given"), (ds.field("given") == baseline) | (ds.field("system") == baseline)
         ours = ds.field("system").isin(systems) & (given.is_null() | (given.isin(systems) & of_pair))
-        rows = self._read("unit_sums", (ds.field("segment") == ALL) & ours)
-        counts = self._read("pairs", ds.field("candidate").isin(systems) & ds.field("baseline").isin(systems))
+        rows = self.read("unit_sums", (ds.field("segment") == ALL) & ours)
+        counts = self.read("pairs", ds.field("candidate").isin(systems) & ds.field("baseline").isin(systems))
         return Sums.of(
             rows,
             counts,
@@ -105,14 +105,15 @@ class Aggregation:
             exponents=self.manifest["exponents"],
         )
 
-    def _read(self, table: str, wanted: ds.Expression) -> pa.Table:
+    def read(self, table: str, wanted: ds.Expression) -> pa.Table:
+        """The rows of one of its tables that are wanted.  Raises DataRefused for files that are gone or damaged."""
         try:
             return pq.read_table(self.directory / table, filters=wanted)
         except (pa.ArrowException, OSError) as error:
             raise DataRefused(f"{self.directory / table} is damaged ({error}); aggregate again") from None
 
     def sha256(self) -> str:
-        """Of the manifest and every file of sums."""
+        """Of the manifest and every file that a verdict may come from."""
         files = [self.directory / store.MANIFEST]
         files += [file for table in TABLES for file in sorted((self.directory / table).glob("*.parquet"))]
         digest = hashlib.sha256()

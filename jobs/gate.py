@@ -18,6 +18,7 @@ from jobs.config import Config
 from jobs.errors import DataRefused, UsageError, number_of
 from jobs.guardrails import Asked, compared, missing
 from jobs.measures import Measure
+from jobs.segment_guardrails import IN, parted
 
 VERDICT = "verdict.json"
 SCHEMA = 1
@@ -72,29 +73,31 @@ def _asked(aggregation: Aggregation, config: Config) -> Asked:
 def _guardrails(aggregation: Aggregation, given: Sequence[str]) -> list[str]:
     """The names of the guardrails: those that are given, else all measures that can be one."""
     able = [measure.name for measure in aggregation.measures.values() if _problem(measure) is None]
-    named = [
-        aggregation.canonical(name.strip())
-        for text in given
-        for name in re.split(r",(?![^(]*\))", text)
-        if name.strip()
-    ]
+    names = [name.strip() for text in given for name in re.split(r",(?![^(]*\))", text)]  # commas outside brackets
+    named = [_named(aggregation, *parted(name)) for name in names if name]
     if not named and not 1 <= len(able) <= MOST_BY_DEFAULT:
         raise UsageError(
             f'which metrics must not get worse? Name a few with --guardrails "METRIC,METRIC", of: {", ".join(able)}'
             if able
             else "no metric of this evaluation has a better direction; score one that has, such as nDCG@10"
         )
-    for name in named:
-        if name in aggregation.measures and (problem := _problem(aggregation.measures[name])):
-            raise UsageError(f"{name} cannot be a guardrail: {problem}")
+    for metric in (parted(name)[0] for name in named):
+        if metric in aggregation.measures and (problem := _problem(aggregation.measures[metric])):
+            raise UsageError(f"{metric} cannot be a guardrail: {problem}")
     return list(dict.fromkeys(named)) or able
+
+
+def _named(aggregation: Aggregation, metric: str, segment: str | None) -> str:
+    """The name of a guardrail, its metric's as it is written here."""
+    name = aggregation.canonical(metric)
+    return name if segment is None else f"{name}{IN}{segment}"
 
 
 def _problem(measure: Measure) -> str | None:
     """Why a measure cannot be a guardrail."""
     if measure.higher_is_better is None:
         return "neither direction of it is better"
-    return "a median has no interval; aggregate with another mean" if measure.statistic == "median" else None
+    return "a difference of medians has no interval; use another mean" if measure.statistic == "median" else None
 
 
 def _known(path: Path, asked: Asked, inputs: str) -> dict[str, Any]:

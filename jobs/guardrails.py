@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evalcore.errors import unknown
-from evalcore.gate import FEWEST_EFFECTIVE_UNITS, FEWEST_INFORMATIVE_UNITS, Guardrail, Judgement, judge
+from evalcore.gate import Guardrail, Judgement, judge
+from jobs import segment_guardrails as in_segments
 from jobs.aggregations import Aggregation
-from jobs.errors import number_of
+from jobs.judgements import row
 from jobs.measures import Measure
-from jobs.power import DIGITS, rounded, sizing
+from jobs.power import DIGITS
+from jobs.segment_guardrails import parted
 from jobs.sums import Key, Sums
 
 
@@ -42,10 +44,18 @@ def missing(aggregation: Aggregation, asked: Asked) -> list[str]:
         for side, system in (("baseline", asked.baseline), ("candidate", asked.candidate))
         if system not in systems
     ]
+    metrics = {name: parted(name)[0] for name in asked.guardrails}
     problems += [
-        f"a guardrail is missing: {unknown('metric', name, aggregation.measures)}"
-        for name in asked.guardrails
-        if name not in aggregation.measures
+        f"a guardrail is missing: {unknown('metric', metric, aggregation.measures)}"
+        for metric in dict.fromkeys(metrics.values())
+        if metric not in aggregation.measures
+    ]
+    of_segments = in_segments.known(aggregation, asked.guardrails, candidate=asked.candidate, baseline=asked.baseline)
+    problems += [
+        f"a guardrail is missing: nothing is known of {name}; it has too few units or none, or was aggregated without "
+        "--set aggregate.segments"
+        for name, metric in metrics.items()
+        if name != metric and metric in aggregation.measures and name not in of_segments
     ]
     answered = {row["system"]: row["n_answered"] for row in aggregation.evaluation.get("answers", [])}
     ours, theirs = (answered.get(system, 0) for system in (asked.candidate, asked.baseline))
@@ -58,50 +68,89 @@ def missing(aggregation: Aggregation, asked: Asked) -> list[str]:
 
 
 def compared(aggregation: Aggregation, asked: Asked) -> tuple[list[dict[str, Any]], list[str]]:
-    """Each guardrail as verdict.json has it, and what makes the two sides incomparable."""
-    wanted = [aggregation.measures[name] for name in asked.guardrails]
-    shares = [each for each in aggregation.measures.values() if each.name.partition("@")[0] == "Judged"]
-    every = list({each.name: each for each in (*wanted, *shares)}.values())
-    sums = aggregation.sums([asked.candidate, asked.baseline], every, baseline=asked.baseline)
-    sides = [sums.pair(asked.candidate, asked.baseline, measure.column) for measure in wanted]
+    """Each guardrail as verdict.json has it, and what makes the two sides incomparable.
+
+    Of the level each guardrail in a segment has its share, and those over all queries have theirs together.
+    """
+    whole = [name for name in asked.guardrails if parted(name)[1] is None]
+    shares = [name for name in aggregation.measures if name.partition("@")[0] == "Judged"]
+    needed = [aggregation.measures[name] for name in dict.fromkeys([*whole, *shares])]
+    found: dict[str, Judgement] = {}
+    problems = []
+    if needed:
+        sums = aggregation.sums([asked.candidate, asked.baseline], needed, baseline=asked.baseline)
+        found = _judged(sums, [aggregation.measures[name] for name in whole], asked, aggregation.manifest)
+        problems = [*_uncounted(sums, found, asked, aggregation), *_judged_less(sums, shares, asked, aggregation)]
+    of_segments = in_segments.known(aggregation, asked.guardrails, candidate=asked.candidate, baseline=asked.baseline)
+    rows = []
+    for guardrail in asked.guardrails:
+        metric, segment = parted(guardrail)
+        better = aggregation.measures[metric].higher_is_better is not False
+        if segment is not None:
+            found[guardrail] = in_segments.judged(
+                of_segments[guardrail],
+                margin=asked.margins.get(metric),
+                higher_is_better=better,
+                strict=asked.strict,
+                level=asked.level / len(asked.guardrails),
+            )
+        judgement = found[guardrail]
+        n_units = judgement.n_units if segment is not None else aggregation.n_units(judgement.n_units)
+        rows.append(row(metric, segment, judgement, higher_is_better=better, n_units=n_units))
+    return rows, problems
+
+
+def _judged(sums: Sums, measures: Sequence[Measure], asked: Asked, manifest: Mapping[str, Any]) -> dict[str, Judgement]:
+    """Judgements over all queries, by the name of the measure."""
+    if not measures:
+        return {}
+    sides = [sums.pair(asked.candidate, asked.baseline, measure.column) for measure in measures]
     found = judge(
         sums.table,
-        measures=[sums.estimated(key, measure) for pair, measure in zip(sides, wanted, strict=True) for key in pair],
+        measures=[sums.estimated(key, measure) for pair, measure in zip(sides, measures, strict=True) for key in pair],
         guardrails=[
             Guardrail(
                 candidate=2 * place,
                 baseline=2 * place + 1,
                 margin=asked.margins.get(measure.name),
                 higher_is_better=measure.higher_is_better is not False,
-                most=_most_lost(sums, pair, measure, aggregation.manifest),
+                most=_most_lost(sums, pair, measure, manifest),
                 scale=_counted(sums, pair[0]) if measure.statistic == "sum" else 1,
             )
-            for place, (pair, measure) in enumerate(zip(sides, wanted, strict=True))
+            for place, (pair, measure) in enumerate(zip(sides, measures, strict=True))
         ],
         strict=asked.strict,
-        level=asked.level,
+        level=asked.level * len(measures) / len(asked.guardrails),
         strata=sums.strata,
         replicates=asked.replicates,
         seed=asked.seed,
     )
-    of_baseline = [_counted(sums, ((asked.baseline, None), measure.column)) for measure in wanted]
-    problems = [
-        f"{measure.name} counts {judgement.n_queries:,} queries for both systems, of {n:,} for {asked.baseline} alone: "
-        f"gate.coverage wants {asked.coverage:.2%} of them"
-        for measure, judgement, n in zip(wanted, found, of_baseline, strict=True)
-        if judgement.n_queries < asked.coverage * n
-    ]
-    for measure in shares:
+    return {measure.name: judgement for measure, judgement in zip(measures, found, strict=True)}
+
+
+def _uncounted(sums: Sums, found: Mapping[str, Judgement], asked: Asked, aggregation: Aggregation) -> Iterator[str]:
+    """Guardrails that too few of the baseline's queries count for on both sides."""
+    for name, judgement in found.items():
+        of_baseline = _counted(sums, ((asked.baseline, None), aggregation.measures[name].column))
+        if judgement.n_queries < asked.coverage * of_baseline:
+            yield (
+                f"{name} counts {judgement.n_queries:,} queries for both systems, of {of_baseline:,} for "
+                f"{asked.baseline} alone: gate.coverage wants {asked.coverage:.2%} of them"
+            )
+
+
+def _judged_less(sums: Sums, shares: Sequence[str], asked: Asked, aggregation: Aggregation) -> Iterator[str]:
+    """Shares of judged documents that fell too far."""
+    for name in shares:
+        column = aggregation.measures[name].column
         ours, theirs = (
-            sums.table.mean(sums.columns[(system, None), measure.column])
-            for system in (asked.candidate, asked.baseline)
+            sums.table.mean(sums.columns[(system, None), column]) for system in (asked.candidate, asked.baseline)
         )
         if round(theirs - ours, DIGITS) > asked.judged_drop:
-            problems.append(
-                f"{measure.name} fell from {theirs:.4f} to {ours:.4f}, by more than {asked.judged_drop:g} "
-                "(gate.judged_drop): documents that nobody judged count as not relevant"
+            yield (
+                f"{name} fell from {theirs:.4f} to {ours:.4f}, by more than {asked.judged_drop:g} (gate.judged_drop): "
+                "documents that nobody judged count as not relevant"
             )
-    return [_row(measure, judgement, aggregation) for measure, judgement in zip(wanted, found, strict=True)], problems
 
 
 def _counted(sums: Sums, key: tuple[Key, str]) -> int:
@@ -119,66 +168,3 @@ def _most_lost(
     if np.any(sums.table.hi[:, columns] < 0):
         reach *= 2
     return reach * len(sums.table.units) / manifest["n_units"] if manifest["bucketed"] else reach
-
-
-def _row(measure: Measure, found: Judgement, aggregation: Aggregation) -> dict[str, Any]:
-    """A guardrail as verdict.json has it."""
-    n_units = aggregation.n_units(found.n_units)
-    figures = {
-        "margin": found.margin,
-        "baseline": found.baseline,
-        "candidate": found.candidate,
-        "delta": found.delta,
-        "at_worst": found.at_worst,
-        "at_best": found.at_best,
-        "standard_error": found.standard_error,
-        "degrees_of_freedom": found.degrees_of_freedom,
-        "effective_units": found.effective_units,
-    }
-    return {
-        "metric": measure.name,
-        "answer": found.answer,
-        "basis": found.basis,
-        "reason": _reason(measure, found),
-        "higher_is_better": measure.higher_is_better,
-        **{key: rounded(value) for key, value in figures.items()},
-        "informative_units": found.informative_units,
-        "n_units": n_units,
-        "n_queries": found.n_queries,
-        **sizing(found.margin, found.standard_error, found.degrees_of_freedom, n_units),
-    }
-
-
-def _reason(measure: Measure, found: Judgement) -> str:
-    """What a guardrail's answer rests on, in words."""
-    delta, worst, best = (_number(value, "+") for value in (found.delta, found.at_worst, found.at_best))
-    margin, differ = _number(found.margin), f"{found.informative_units:,} of {number_of(found.n_units, 'unit')} differ"
-    match found.basis, found.answer:
-        case "bounds", "regressed":
-            told = f"changed by {delta}, beyond the margin of {margin}, and at best by {best}"
-        case "bounds", "passed":
-            worse = "it got worse, but by less than" if found.worsened else "it did not get worse by"
-            told = f"changed by {delta}, at worst by {worst}: {worse} the margin of {margin}"
-        case "bounds", _ if abs(found.delta) >= found.margin and (found.delta > 0) != measure.higher_is_better:
-            told = f"changed by {delta}, beyond the margin of {margin}, but at best by {best}: it may be chance"
-        case "bounds", _:
-            told = f"changed by {delta}, at worst by {worst}: it may have got worse by the margin of {margin}"
-        case "identical", _:
-            told = f"is the same on {'its only unit' if found.n_units == 1 else f'all {found.n_units:,} units'}"
-        case "no_unit_fell", _:
-            told = (
-                f"changed by {delta}; {differ}, too few for an interval, but none got worse by the margin of {margin}"
-            )
-        case "few_differ", _:
-            told = f"changed by {delta}; {differ}, too few for it to have got worse by the margin of {margin}"
-        case "too_few_differ", _:
-            told = f"changed by {delta}; {differ}, and {FEWEST_INFORMATIVE_UNITS} must for an interval"
-        case "too_few_units", _:
-            told = f"has {found.effective_units:.1f} effective units, and {FEWEST_EFFECTIVE_UNITS} are needed"
-        case _:
-            told = "has no query that counts for both systems"
-    return f"{measure.name} {told}"
-
-
-def _number(value: float, sign: str = "") -> str:
-    return f"{value:{sign}.4f}" if abs(value) < 1000 else f"{value:{sign},.0f}"

@@ -31,6 +31,7 @@ def show_gate(verdict: Mapping[str, Any], path: Path) -> None:
 def _cells(row: Mapping[str, Any]) -> dict[str, str | Text]:
     return {
         "metric": row["metric"],
+        "segment": row["segment"] or "",
         "baseline": _number(row["baseline"]),
         "delta": _number(row["delta"], sign="+"),
         "at worst": _number(row["at_worst"], sign="+"),

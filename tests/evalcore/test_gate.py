@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from evalcore.errors import DataError
-from evalcore.gate import MOST_EVENTS, Guardrail, judge
+from evalcore.gate import MOST_EVENTS, Guardrail, Known, judge, judge_known
 from evalcore.inference import Measure, UnitSums
 
 MARGIN = 1 / 16
@@ -157,3 +157,46 @@ def test_the_limits_of_a_number_of_events_are_garwoods():
 def test_a_level_is_a_small_fraction(level):
     with pytest.raises(DataError, match="level"):
         judged(SYMMETRIC, level=level)
+
+
+def test_a_bound_next_to_what_decides_is_told_to_hang_on_the_seed():
+    generator = np.random.Generator(np.random.Philox(3))
+    gains = [generator.permutation(SYMMETRIC) for _ in range(5)]
+    at_best = judged(*gains, replicates=999)[0].at_best
+    for shift, matters in ((-1.001, True), (-1.5, False)):  # of the first bound: it ends just below 0, or far
+        found = judged(*(gain + shift * at_best for gain in gains), replicates=999, margin=0.01)
+        assert [each.seed_matters for each in found] == [matters] * 5
+    assert not any(each.seed_matters for each in judged(gains[0] - 1.001 * at_best, margin=0.01))  # nothing is drawn
+
+
+# from figures
+
+
+def known(delta, **changed):
+    figures = {"candidate": 0.5 + delta, "baseline": 0.5, "standard_error": 0.02, "degrees_of_freedom": 30}
+    return Known(delta=delta, n_queries=50, n_units=31, **{**figures, **changed})
+
+
+@pytest.mark.parametrize(
+    ("delta", "answer", "strict"),
+    [(0.0, "passed", "passed"), (-0.04, "inconclusive", "inconclusive"), (-0.1, "regressed", "inconclusive")],
+)
+def test_from_a_standard_error_the_bounds_are_students(delta, answer, strict):
+    for better in (True, False):
+        contrast = known(delta if better else -delta)
+        found = judge_known(contrast, margin=MARGIN, higher_is_better=better, level=0.001)
+        sign = 1 if better else -1
+        assert sign * found.at_worst == pytest.approx(delta - stats.t.ppf(0.95, 30) * 0.02, abs=1e-9)
+        assert sign * found.at_best == pytest.approx(delta + stats.t.ppf(0.999, 30) * 0.02, abs=1e-9)
+        assert (found.answer, found.delta) == (answer, contrast.delta)
+        assert judge_known(contrast, margin=MARGIN, higher_is_better=better, level=0.001, strict=True).answer == strict
+        assert found.worsened == (delta + stats.t.ppf(0.95, 30) * 0.02 < 0)
+
+
+@pytest.mark.parametrize(
+    ("few", "answer"), [("identical", "passed"), ("too_few_units", "invalid"), ("too_few_differ", "invalid")]
+)
+def test_without_bounds_the_reason_decides(few, answer):
+    found = judge_known(known(0.0, few=few), margin=MARGIN)
+    assert (found.answer, found.basis, found.worsened) == (answer, few, False)
+    assert math.isnan(found.at_worst) == (answer == "invalid")

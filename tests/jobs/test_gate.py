@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from scipy import stats
 
 from tests.support.aggregations import write_aggregation
-from tests.support.evaluations import aggregate, score, write_trec
+from tests.support.evaluations import aggregate, score, scores_of, write_trec
 from tests.support.gates import SPREAD, N, values_of, verdict_of
 from tests.support.reports import REPORTS, reported
 
@@ -164,11 +167,89 @@ def test_systems_that_count_different_queries_are_invalid(spark, tmp_path, capsy
     assert (row["delta"], row["n_queries"]) == (pytest.approx(-19 / 39), 39)
 
 
+def write_segments(directory, rows):
+    """ESTIMATES and CONTRASTS of segments, as far as a gate reads them, beside an aggregation."""
+    folder = directory / "aggregates" / "query_id"
+    estimates, contrasts = [], []
+    for segment, metric, row in rows:
+        figures = {"standard_error": 0.02, "degrees_of_freedom": 30.0, "n_units": 31, "n_queries": 50, "margin": 0.01}
+        figures |= {"flags": [], "p_value": 0.5, "candidate": "new", "baseline": "base"} | row
+        contrasts.append({"segment": segment, "metric": metric} | figures)
+        values = {"base": 0.5, "new": 0.5 + row["delta"]}
+        estimates += [{"segment": segment, "metric": metric, "system": key, "estimate": values[key]} for key in values]
+    for part, content in (("estimates", estimates), ("contrasts", contrasts)):
+        (folder / f"segment_{part}").mkdir()
+        pq.write_table(pa.Table.from_pylist(content), folder / f"segment_{part}" / "part-0.parquet")
+
+
+def test_a_guardrail_may_be_in_a_segment(tmp_path, capsys):
+    write_aggregation(tmp_path, {"AP": values_of(new=SPREAD), "RR": values_of(new=SPREAD)})
+    write_segments(tmp_path, [("country=de", "AP", {"delta": -0.09}), ("country=fr", "AP", {"delta": 0.0})])
+    guardrails = ("--guardrails", "AP, RR ,map in country=de", "--margin", "AP=0.05", "--margin", "RR=0.05")
+    verdict, code = verdict_of(capsys, tmp_path, *guardrails)
+    assert code == 3
+    assert verdict["settings"]["guardrails"] == ["AP", "RR", "AP in country=de"]
+    whole, _, found = verdict["guardrails"]
+    assert [(row["segment"], row["answer"]) for row in (whole, found)] == [
+        (None, "passed"),
+        ("country=de", "regressed"),
+    ]
+    assert (found["baseline"], found["candidate"], found["margin"]) == (0.5, 0.41, 0.05)
+    assert found["at_best"] == pytest.approx(-0.09 + stats.t.ppf(1 - 0.005 / 3, 30) * 0.02, abs=1e-9)
+    assert verdict["reasons"][0].startswith("AP in country=de changed by -0.0900, beyond the margin of 0.0500")
+    alone, _ = verdict_of(capsys, tmp_path, "--guardrails", "AP,RR", *guardrails[2:], "--force")
+    assert alone["guardrails"][0]["at_best"] < whole["at_best"]  # two thirds of the level are left for both
+
+
+def test_a_segment_that_is_missing_or_tells_nothing_is_invalid(tmp_path, capsys):
+    write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)})
+    names = ("--guardrails", "AP in country=de", "--margin", "AP=0.05")
+    missing = (
+        "a guardrail is missing: nothing is known of AP in country=de; it has too few units or none, or was aggregated "
+        "without --set aggregate.segments"
+    )
+    assert invalid(capsys, tmp_path, *names)["reasons"] == [missing]
+    write_segments(tmp_path, [("country=fr", "AP", {"delta": 0.0})])
+    assert invalid(capsys, tmp_path, *names, "--force")["reasons"] == [missing]
+
+
+@pytest.mark.parametrize(
+    ("row", "answer", "reason"),
+    [
+        (
+            {"delta": 0.0, "p_value": 1.0, "flags": ["degenerate", "insufficient"]},
+            "passed",
+            "AP in country=de is the same on all 31 units",
+        ),
+        (
+            {"delta": -0.01, "flags": ["insufficient"]},
+            "invalid",
+            "AP in country=de changed by -0.0100; fewer than 10 of 31 units differ, and 10 must for an interval",
+        ),
+        (
+            {"delta": -0.1, "flags": ["few_clusters"]},
+            "invalid",
+            "AP in country=de has too few effective units, and 8 are needed",
+        ),
+        (
+            {"delta": 0.09, "candidate": "base", "baseline": "new"},
+            "regressed",
+            "AP in country=de changed by -0.0900, beyond the margin of 0.0100, and at best by -0.0350",
+        ),
+    ],
+)
+def test_flags_of_a_segment_decide_what_can_be_said_of_it(tmp_path, capsys, row, answer, reason):
+    write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)})
+    write_segments(tmp_path, [("country=de", "AP", row)])
+    verdict, _ = verdict_of(capsys, tmp_path, "--guardrails", "AP in country=de")
+    assert (verdict["answer"], verdict["reasons"]) == (answer, [reason])
+
+
 def test_the_gate_judges_the_deltas_of_the_aggregation(spark, tmp_path, capsys):
     generator = np.random.Generator(np.random.Philox(1))
-    runs, queries = {"base": [], "new": []}, ["query_id,user_id"]
+    runs, queries = {"base": [], "new": []}, ["query_id,user_id,country"]
     for query in range(120):
-        queries.append(f"q{query},u{query % 30}")
+        queries.append(f"q{query},u{query % 30},{'de' if query % 3 else 'fr'}")
         for system in runs:
             order = generator.permutation(8)
             runs[system] += [f"q{query} d{doc} {100 - place}" for place, doc in enumerate(order)]
@@ -177,7 +258,8 @@ def test_the_gate_judges_the_deltas_of_the_aggregation(spark, tmp_path, capsys):
     score(
         spark, tmp_path / "out", "nDCG,RR,P@3,Judged@5", {**settings, "inputs.queries": str(tmp_path / "queries.csv")}
     )
-    _, contrasts = aggregate(spark, tmp_path / "out", unit="user_id", baseline="base", confidence=0.9)
+    asked = {"unit": "user_id", "baseline": "base", "confidence": 0.9, "segments": ["country"], "replicates": 999}
+    _, contrasts = aggregate(spark, tmp_path / "out", **asked)
     verdict, _ = verdict_of(capsys, tmp_path / "out")
     expected = [row for row in contrasts.to_pylist() if row["method"] == "auto" and row["metric"] != "Judged@5"]
     found = verdict["guardrails"]
@@ -188,3 +270,16 @@ def test_the_gate_judges_the_deltas_of_the_aggregation(spark, tmp_path, capsys):
         assert ours["margin"] == pytest.approx(theirs["margin"], rel=1e-11)
         assert (ours["n_units"], ours["n_queries"]) == (theirs["n_units"], theirs["n_queries"])
         assert ours["at_worst"] == pytest.approx(theirs["low"], rel=1e-11)
+    verdict, _ = verdict_of(capsys, tmp_path / "out", "--guardrails", "RR in country=fr", "--force")
+    (row,) = verdict["guardrails"]
+    in_france = {(each["system"]): each["rr"] for each in means_of(tmp_path / "out", "country", "fr")}
+    assert row["n_queries"] == 40
+    assert (row["baseline"], row["candidate"]) == pytest.approx((in_france["base"], in_france["new"]))
+    assert row["delta"] == pytest.approx(in_france["new"] - in_france["base"])
+
+
+def means_of(output, column, value):
+    """The mean RR of each system over the queries of a segment."""
+    rows = [row for row in scores_of(output) if row[column] == value]
+    for system in ("base", "new"):
+        yield {"system": system, "rr": np.mean([row["rr"] for row in rows if row["system"] == system])}

@@ -61,7 +61,7 @@ def test_settings_that_cannot_work_are_refused_with_the_next_step(tmp_path, caps
 def test_a_median_cannot_be_a_guardrail(tmp_path, capsys):
     write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)}, conventions=Conventions(mean="median"))
     text, code = refusal_of(capsys, tmp_path, "--baseline", "base", "--guardrails", "AP")
-    assert (text, code) == ("AP cannot be a guardrail: a median has no interval; aggregate with another mean", 2)
+    assert (text, code) == ("AP cannot be a guardrail: a difference of medians has no interval; use another mean", 2)
 
 
 def test_the_aggregation_is_the_only_one_or_the_one_that_is_named(tmp_path, capsys):
@@ -137,9 +137,16 @@ def test_the_same_sums_and_settings_give_the_same_bytes_and_keys_in_this_order(t
         *("settings", "inputs", "version"),
     ]
     assert list(verdict["guardrails"][0]) == [
-        *("metric", "answer", "basis", "reason", "higher_is_better", "margin", "baseline", "candidate", "delta"),
-        *("at_worst", "at_best", "standard_error", "degrees_of_freedom", "effective_units", "informative_units"),
-        *("n_units", "n_queries", "margin_in_standard_errors", "p_passed_if_unchanged", "units_to_pass"),
+        *("metric", "segment", "answer", "basis", "reason", "higher_is_better", "margin", "baseline", "candidate"),
+        *("delta", "at_worst", "at_best", "standard_error", "degrees_of_freedom", "effective_units", "seed_matters"),
+        *(
+            "informative_units",
+            "n_units",
+            "n_queries",
+            "margin_in_standard_errors",
+            "p_passed_if_unchanged",
+            "units_to_pass",
+        ),
         *("units_to_detect", "detectable_effect_80", "detectable_effect_90"),
     ]
     assert list(verdict["settings"]) == [
