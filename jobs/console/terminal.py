@@ -59,7 +59,10 @@ LEFT = {"metric", "system", "statistic", "values", "candidate", "baseline", "ver
 TEXTS = {"flags", "values"}
 FOLDED = 24
 """Least width of a column of texts."""
-EXPENDABLE = ("win/tie/loss", "p", "adjusted", "undefined")
+EXPENDABLE = (
+    *("win/tie/loss", "p", "adjusted", "undefined", "design effect", "effective units", "correlation", "units to detect"),
+    *("at 90 %", "passes if unchanged", "margin/se", "sd"),
+)
 
 
 def number(value: float, *, sign: str = "") -> str:

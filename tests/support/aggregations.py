@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalcore import Conventions, parse_list
-from evalcore.inference import UnitSums
+from evalcore.inference import UnitSums, scale_exponent
+from evalcore.inference.sums import product_factor
 from jobs import store
 from jobs.config import Config, dump
 from jobs.measures import measures_of
@@ -45,19 +46,21 @@ def write_aggregation(
     ids = [f"q{i:05d}" for i in range(len(columns))] if units is None else list(units)
     pairs = [(one, other) for one in systems for other in systems if one > other]
     place = {(system, measure.name): at for at, (system, measure) in enumerate(keys)}
-    contrasts = [(place[one, m.name], place[other, m.name]) for one, other in pairs for m in measures]
-    sums = UnitSums.from_values(ids, columns, contrasts=contrasts)
-    exponents = {m.column: max(int(sums.exponents[place[system, m.name]]) for system in systems) for m in measures}
+    largest = {m.column: max(np.abs(columns[:, place[system, m.name]]).max() for system in systems) for m in measures}
+    exponents = {column: scale_exponent(float(most)) for column, most in largest.items()}
     scale = np.array([exponents[measure.column] for _, measure in keys])
-    sums = UnitSums.from_values(ids, columns, exponents=scale, contrasts=contrasts)
+    sums = UnitSums.from_values(ids, columns, exponents=scale)
+    factors = product_factor(columns, exponent=scale)
+    products = factors.T @ factors
     folder = directory / "aggregates" / name
     rows = [_row(sums, unit, system, measures, place) for system in systems for unit in range(len(sums.units))]
+    for row in rows[:: len(sums.units)]:  # squares are added up over units: all of them may be in the first
+        for measure in measures:
+            at = place[row["system"], measure.name]
+            row[f"{measure.column}_squares"] = int(products[at, at])
     counted = [
         {"candidate": one, "baseline": other}
-        | {
-            f"{m.column}_products": sums.products.get(tuple(sorted((place[one, m.name], place[other, m.name]))))
-            for m in measures
-        }
+        | {f"{m.column}_products": int(products[place[one, m.name], place[other, m.name]]) for m in measures}
         for one, other in pairs
     ]
     for table, content in (("unit_sums", _typed(rows)), ("pairs", pa.Table.from_pylist(counted))):
@@ -89,7 +92,7 @@ def _row(sums: UnitSums, unit: int, system: str, measures: Sequence[Any], place:
         for part in ("n", "hi", "lo"):
             row[f"{measure.column}_{part}"] = int(getattr(sums, part)[unit, at])
         row[f"{measure.column}_undefined"] = 0
-        row[f"{measure.column}_squares"] = sums.products.get((at, at), 0) if unit == 0 else 0
+        row[f"{measure.column}_squares"] = 0
     return row
 
 

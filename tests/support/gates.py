@@ -30,9 +30,11 @@ def verdict_of(capsys: pytest.CaptureFixture[str], directory: Path, *arguments: 
     return json.loads(told.out), code
 
 
-def refusal_of(capsys: pytest.CaptureFixture[str], directory: Path, *arguments: str) -> tuple[str, int]:
-    """What is told where there is no verdict, and the exit code."""
-    code = cli.main(["gate", str(directory), *arguments])
+def refusal_of(
+    capsys: pytest.CaptureFixture[str], directory: Path, *arguments: str, command: str = "gate"
+) -> tuple[str, int]:
+    """What is told where there is no answer, and the exit code."""
+    code = cli.main([command, str(directory), *arguments])
     told = capsys.readouterr()
     assert not told.out
     return told.err.strip().removeprefix("evaljob: "), code
