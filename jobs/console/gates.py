@@ -76,7 +76,7 @@ POWER = (
     "sd: of the deltas of units; correlation: between the units of the two systems; design effect: times the variance",
     "of queries that are independent; at 80 %, 90 %: the least delta that is told from 0 with that chance",
     "margin/se: a sample of 3.3 or more is large enough; passes if unchanged: how often a candidate that is as good",
-    "as the baseline to pass a gate; units to pass: with so many it is 90 %; units to detect: with so many a delta of",
+    "as the baseline passes a gate; units to pass: with so many it is 90 %; units to detect: with so many a delta of",
     "the margin is told from 0 with a chance of 80 %",
 )
 

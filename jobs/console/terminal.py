@@ -60,8 +60,8 @@ TEXTS = {"flags", "values"}
 FOLDED = 24
 """Least width of a column of texts."""
 EXPENDABLE = (
-    *("win/tie/loss", "p", "adjusted", "undefined", "design effect", "effective units", "correlation", "units to detect"),
-    *("at 90 %", "passes if unchanged", "margin/se", "sd"),
+    *("win/tie/loss", "p", "adjusted", "undefined", "design effect", "effective units", "correlation"),
+    *("units to detect", "at 90 %", "passes if unchanged", "margin/se", "sd"),
 )
 
 
