@@ -129,15 +129,15 @@ def check_aggregate(directories: Path | Sequence[Path], config: Config) -> Plan:
         readers.resolve(scores, option="scores", format="auto")
         if chosen.unit is None:
             raise UsageError(f"{NO_UNIT}.")
-        target = check_output(chosen.output, replace=config.output.force)
+        target = store.free_for_aggregation(chosen.output, replace=config.output.force)
         return Plan(evaluations=None, unit=chosen.unit, target=target, replace=config.output.force)
     evaluations = read_evaluations(directories, config)
     manifest = evaluations.manifest
     unit = _unit_column(manifest, chosen.unit)
     if chosen.baseline is not None and chosen.baseline not in manifest["systems"]:
         raise UsageError(unknown("system", chosen.baseline, manifest["systems"]))
-    for column in (*chosen.segments, *([chosen.strata] if chosen.strata is not None else [])):
-        if column not in manifest["query_columns"]:
+    for column in (*chosen.segments, chosen.strata, chosen.crossed):
+        if column is not None and column not in manifest["query_columns"]:
             raise UsageError(unknown("column of queries", column, manifest["query_columns"]))
     if chosen.output is None and len(directories) == 1:
         name_ = chosen.name or unit
@@ -145,21 +145,10 @@ def check_aggregate(directories: Path | Sequence[Path], config: Config) -> Plan:
         if target.parent != directories[0] / "aggregates" or target.name.startswith("."):
             raise UsageError(f'an aggregation cannot be called "{name_}"; give it a plain name with --name')
     else:
-        target, replace = check_output(chosen.output, replace=config.output.force), config.output.force
+        target, replace = store.free_for_aggregation(chosen.output, replace=config.output.force), config.output.force
     conventions_of(manifest, config)
     metrics_of(manifest)
     return Plan(evaluations=evaluations, unit=unit, target=target, replace=replace)
-
-
-def check_output(output: str | None, *, replace: bool) -> Path:
-    """The directory of an aggregation that is in no evaluation.  Raises UsageError unless it can be written."""
-    if output is None:
-        raise UsageError("no output directory is given; name one with --output")
-    target = store.local(output)
-    store.check_free(target, replace=replace)
-    if target.exists() and any(target.iterdir()) and store.read_manifest(target).get("kind") != "aggregate":
-        raise UsageError(f"{target} is an evaluation, and an aggregation does not replace it; choose another --output")
-    return target
 
 
 def metrics_of(manifest: dict[str, Any]) -> list[Metric]:

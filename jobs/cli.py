@@ -200,6 +200,52 @@ def aggregate(
 
 
 @app.command
+def reaggregate(
+    *directories: Path,
+    output: str | None = None,
+    baseline: str | None = None,
+    systems: Many = None,
+    metrics: Annotated[list[str] | None, Parameter(negative=())] = None,
+    name: str | None = None,
+    force: Flag = False,
+    common: Common = COMMON,
+) -> int:
+    """Make other estimates and contrasts of the sums of an aggregation, or of several nights together, without Spark.
+
+    Parameters
+    ----------
+    directories
+        Aggregations that `evaljob aggregate` wrote, or evaluations that have one; several are added.
+    output
+        Directory of the new aggregation.
+    baseline
+        The system to compare all others with; default: as it was.
+    systems
+        The systems to look at; default: as it was.
+    metrics
+        The metrics to look at, with commas between; default: as it was.
+    name
+        Name of the aggregation in each evaluation; default: the only one.
+    force
+        Replace an aggregation that --output names.
+    """
+    config = common.load(
+        {
+            "aggregate.output": output,
+            "aggregate.baseline": baseline,
+            "aggregate.systems": systems,
+            "aggregate.metrics": _split(metrics),
+            "aggregate.name": name,
+            "output.force": force or None,
+        }
+    )
+    from jobs.reaggregate import reaggregate as put_together
+
+    _show_aggregate(put_together(directories, config), common)
+    return 0
+
+
+@app.command
 def gate(
     directory: Path,
     /,

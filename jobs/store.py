@@ -19,7 +19,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -56,6 +56,17 @@ def check_free(target: Path, *, replace: bool) -> None:
         raise UsageError(
             f"{target} exists and is no evaluation, and --force replaces nothing else; choose another name"
         )
+
+
+def free_for_aggregation(output: str | None, *, replace: bool) -> Path:
+    """The directory of an aggregation that is in no evaluation.  Raises UsageError unless it can be written."""
+    if output is None:
+        raise UsageError("no output directory is given; name one with --output")
+    target = local(output)
+    check_free(target, replace=replace)
+    if target.exists() and any(target.iterdir()) and read_manifest(target).get("kind") != "aggregate":
+        raise UsageError(f"{target} is an evaluation, and an aggregation does not replace it; choose another --output")
+    return target
 
 
 def _is_ours(directory: Path) -> bool:
@@ -108,7 +119,10 @@ def publish(target: Path, *, replace: bool) -> Iterator[Path]:
 
 def write_manifest(directory: Path, content: Mapping[str, Any]) -> None:
     """Write the manifest, with the versions of everything that computed: the last file of a directory."""
-    libraries = {name: version(name) for name in ("evaljob", "numpy", "pyarrow", "pyspark")}
+    libraries = {}
+    for name in ("evaljob", "numpy", "pyarrow", "pyspark"):
+        with suppress(PackageNotFoundError):  # not all of a machine's work needs Spark
+            libraries[name] = version(name)
     described = {"format": FORMAT, "created": datetime.now(UTC).isoformat(timespec="seconds"), "versions": libraries}
     text = json.dumps({**described, **content}, indent=2, ensure_ascii=False) + "\n"
     unfinished = directory / f".{MANIFEST}"

@@ -21,7 +21,8 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
     out = terminal()
     chosen, mean = described["config"], described["conventions"]["mean"]
     means = f"{MEANS[mean]}, " if mean in MEANS else ""
-    kind = f"{means}{chosen['confidence'] * 100:g} % {chosen['methods'][0]} intervals"
+    shown = "two_way" if chosen["crossed"] else chosen["methods"][0]
+    kind = f"{means}{chosen['confidence'] * 100:g} % {shown} intervals"
     units = f"unit {described['unit']} ({described['n_units']:,}{', in buckets' if described['bucketed'] else ''})"
     baselines = set(contrasts["baseline"].to_pylist())
     contrast_columns = {key: show for key, show in CONTRAST_COLUMNS.items() if key != "baseline" or len(baselines) > 1}
@@ -35,7 +36,7 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
                 "counts": row["statistic"] == "sum" and row["metric"] not in fractional,
             }
             for row in table.to_pylist()
-            if row["method"] in (chosen["methods"][0], WOODRUFF)
+            if row["method"] in (shown, WOODRUFF)
         ]
         for table in (estimates, contrasts)
     )
@@ -150,7 +151,7 @@ CONTRAST_COLUMNS: Columns = {
     "interval": lambda row: _interval(row, sign="+"),
     "p": lambda row: _p(row["p_value"]),
     "adjusted": lambda row: _p(row["p_adjusted"]),
-    "win/tie/loss": lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
+    "win/tie/loss": lambda row: "" if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}",
     "verdict": lambda row: Text((row["n_queries"] and row["verdict"]) or "", style=STYLES.get(row["verdict"], "")),
     "flags": lambda row: ", ".join(row["flags"]),
 }
@@ -159,7 +160,6 @@ FLAGS = {
     "degenerate": "all units are alike: the interval has no width",
     "insufficient": "fewer than 10 units tell anything: no verdict, unless every unit has the same value on both sides",
     "few_clusters": "fewer than 10 effective units: intervals are too narrow",
-    "weak_baseline": "the baseline's estimate is not told from 0: the relative delta has no interval",
     "errors_disagree": "the replicates spread otherwise than the units say: look for a value that no other comes near",
     "weak_baseline": "the baseline's estimate is not told from 0: the relative delta has no interval",
     "monte_carlo": "an end of the interval is so close to 0 or the margin that another seed could change the verdict",
