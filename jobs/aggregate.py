@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from evalcore.inference import Contrast, Estimate, benjamini_hochberg, bonferroni, holm, infer
+from evalcore.inference.two_way import two_way
 from evalcore.verdict import default_margin, verdict_of_interval
 from jobs.measures import Measure
 from jobs.sums import Key, Sums
@@ -83,65 +84,83 @@ def aggregate(
     exponents: Mapping[str, int],
     settings: Settings,
     segment: str = ALL,
+    crossed: tuple[pa.Table, pa.Table] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
-    """UNIT SUMS and pair counts of a segment -> (ESTIMATES, CONTRASTS), a row for each interval method."""
+    """UNIT SUMS and pair counts of a segment -> (ESTIMATES, CONTRASTS), a row for each interval method.
+
+    crossed   UNIT SUMS by a second kind of unit and by pairs of both kinds: adds rows of the method two_way
+    """
     pairs = pairs_of(systems, settings.baseline)
-    restricted_to = pairs if settings.restricted else []
-    known = Sums.of(sums, pair_counts, systems=systems, pairs=restricted_to, measures=measures, exponents=exponents)
+    shape: dict[str, Any] = {
+        "systems": systems,
+        "pairs": pairs if settings.restricted else [],
+        "measures": measures,
+        "exponents": exponents,
+    }
+    known = Sums.of(sums, pair_counts, **shape)
     by_column = {measure.column: measure for measure in measures}
     places = {key: place for place, key in enumerate(key for key in known.columns if key[1] in by_column)}
     asked = [(pair, measure) for measure in measures for pair in pairs]
     sides = [known.pair(*pair, measure.column) for pair, measure in asked]
     families = [list(by_column).index(measure.column) for _, measure in asked]
+    wanted: dict[str, Any] = {
+        "measures": [known.estimated(key, by_column[key[1]]) for key in places],
+        "contrasts": [(places[one], places[other]) for one, other in sides],
+        "confidence": settings.confidence,
+    }
     found = infer(
         known.table,
-        measures=[known.estimated(key, by_column[key[1]]) for key in places],
-        contrasts=[(places[one], places[other]) for one, other in sides],
         methods=settings.methods,
         tests=_tests(settings),
         families=families,
         strata=known.strata,
-        confidence=settings.confidence,
         replicates=settings.replicates,
         seed=settings.seed,
+        **wanted,
     )
-    judged = [measure for measure in measures if measure.name.split("@")[0] == "Judged"]
-    shares = {
-        (system, measure.column): found.estimates[places[(system, None), measure.column]].estimate
-        for measure in judged
-        for system in systems
-    }
-    gaps = {
+    inferred = [(found.estimates, found.contrasts, settings.adjust)]
+    if crossed is not None:
+        ways = (known.table, *(Sums.of(table, pair_counts, **shape).table for table in crossed))
+        by_both = two_way(*ways, **wanted)
+        inferred.insert(0, (*by_both, settings.adjust if settings.adjust in OF_EACH else "holm"))
+    rows = _Rows(known, settings, segment, _judged_gaps(known, pairs, measures))
+    counts = {(row["candidate"], row["baseline"]): row for row in pair_counts.to_pylist()}
+    estimates: list[dict[str, Any]] = []
+    contrasts: list[dict[str, Any]] = []
+    for of_measures, of_pairs, adjust in inferred:
+        for measure in measures:
+            for system in systems:
+                estimates += rows.of_estimate(of_measures[places[(system, None), measure.column]], measure, system)
+        adjusted = _adjusted(families, of_pairs, adjust)
+        for (pair, measure), both, contrast, p_adjusted in zip(asked, sides, of_pairs, adjusted, strict=True):
+            contrasts += rows.of_contrast(
+                contrast,
+                measure,
+                pair,
+                sides=both,
+                baseline=of_measures[places[both[1]]].estimate,
+                p_adjusted=p_adjusted,
+                counts=counts.get(pair, {}),
+            )
+    for measure in measures:
+        for system in systems:
+            estimates += rows.of_quantiles(measure, system)
+    return pa.Table.from_pylist(estimates, ESTIMATES), pa.Table.from_pylist(contrasts, CONTRASTS)
+
+
+def _judged_gaps(known: Sums, pairs: Sequence[tuple[str, str]], measures: Sequence[Measure]) -> set[tuple[str, str]]:
+    """The pairs whose shares of judged documents differ by much, in any metric that tells them."""
+    columns = [measure.column for measure in measures if measure.name.split("@")[0] == "Judged"]
+
+    def share(system: str, column: str) -> float:
+        return known.table.mean(known.columns[(system, None), column])
+
+    return {
         pair
         for pair in pairs
-        for measure in judged
-        if abs(shares[pair[0], measure.column] - shares[pair[1], measure.column]) > MOST_JUDGED_GAP
+        for column in columns
+        if abs(share(pair[0], column) - share(pair[1], column)) > MOST_JUDGED_GAP
     }
-    rows = _Rows(known, settings, segment, gaps)
-    estimates = [
-        row
-        for measure in measures
-        for system in systems
-        for row in rows.of_estimate(found.estimates[places[(system, None), measure.column]], measure, system)
-    ]
-    counts = {(row["candidate"], row["baseline"]): row for row in pair_counts.to_pylist()}
-    adjusted = _adjusted(families, found.contrasts, settings.adjust)
-    contrasts = [
-        row
-        for (pair, measure), (one, other), contrast, p_adjusted in zip(
-            asked, sides, found.contrasts, adjusted, strict=True
-        )
-        for row in rows.of_contrast(
-            contrast,
-            measure,
-            pair,
-            sides=(one, other),
-            baseline=found.estimates[places[other]].estimate,
-            p_adjusted=p_adjusted,
-            counts=counts.get(pair, {}),
-        )
-    ]
-    return pa.Table.from_pylist(estimates, ESTIMATES), pa.Table.from_pylist(contrasts, CONTRASTS)
 
 
 def _tests(settings: Settings) -> list[str]:
@@ -199,18 +218,25 @@ class _Rows:
             }
             for method, ends in estimate.intervals.items()
         ]
-        return [*([] if measure.statistic == "median" else rows), *self._of_quantiles(shared, measure, system)]
+        return [] if measure.statistic == "median" else rows
 
-    def _of_quantiles(self, shared: Mapping[str, Any], measure: Measure, system: str) -> list[dict[str, Any]]:
+    def of_quantiles(self, measure: Measure, system: str) -> list[dict[str, Any]]:
         """A row for each level of the values' quantiles."""
+        key: tuple[Key, str] = ((system, None), measure.column)
+        n = self.sums.table.n[:, self.sums.columns[key]]
         return [
             {
-                **shared,
+                "segment": self.segment,
+                "system": system,
+                "metric": measure.name,
                 "statistic": "median" if level == MEDIAN else f"quantile {level:g}",
                 "estimate": found.value,
-                "standard_error": None,
-                "degrees_of_freedom": None,
                 "method": WOODRUFF,
+                "confidence": self.settings.confidence,
+                "n_queries": int(n.sum()),
+                "n_units": int(np.count_nonzero(n)),
+                "n_undefined": self.sums.undefined[key],
+                "flags": self._flags(()),
                 "low": found.low,
                 "high": found.high,
             }

@@ -237,6 +237,15 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
         raise DataRefused("no query counts: all are unjudged, or unanswered and left out; judge them, or score others")
 
 
+def of_crossed(n_without: int, column: str) -> None:
+    """Raises DataRefused for a column that crosses the units and is not there for every query."""
+    if n_without:
+        raise DataRefused(
+            f"{number_of(n_without, 'row')} without a value of {column}, which crosses the units; fill that column or "
+            "leave these queries out, and score again"
+        )
+
+
 def of_segments(n_segments: int, columns: Sequence[str], *, most: int) -> None:
     """Raises DataRefused for columns with so many values that they can be no segments."""
     if n_segments > most:

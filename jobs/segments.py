@@ -81,13 +81,16 @@ def inferred(
     shown   segment and buckets, 0 where each unit has a row of its own
 
     A segment is one row on its way, so that no plan can part it; its sums must fit in a worker's memory. Moves the
-    sums once.
+    sums twice.
     """
     rows_of, counts_of = ([column for column in table.columns if column != "segment"] for table in (sums, pair_counts))
     whole = sums.groupBy("segment").agg(F.collect_list(F.struct(*rows_of)).alias("sums"))
     counts = pair_counts.groupBy("segment").agg(F.collect_list(F.struct(*counts_of)).alias("counts"))
     joined = whole.join(counts, on="segment", how="left").join(F.broadcast(shown), on="segment")
     joined = joined.select("segment", "sums", "counts", "buckets")
+    # a number keeps adaptive execution from joining small partitions: bytes are few, and the work on them is not
+    tasks = int(joined.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+    joined = joined.repartition(tasks, "segment")
 
     def infer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

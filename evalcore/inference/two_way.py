@@ -33,7 +33,7 @@ def two_way(
         interval = estimate +- q * root of variance        q the quantile of Student's t, of a geometric mean in logs
 
     one, other   sums of the same columns over the same queries, by one kind of unit and by the other
-    both         by pairs of units: queries that share both
+    both         by pairs of units: queries that share both; pairs may share buckets
 
     The interval is called "two_way". n_units is the number of the fewer units, and a flag holds if it holds for
     either kind. effect_size is over the deltas of pairs of units, and there is no relative_interval (NaN). With
@@ -107,5 +107,3 @@ def _check(one: UnitSums, other: UnitSums, both: UnitSums) -> None:
                     f"column {column} has {here} queries and mean {one.mean(column)} by one unit, {there} and "
                     f"{sums.mean(column)} by {name}: the tables must be sums of the same queries"
                 )
-    if len(both.units) < max(len(one.units), len(other.units)):
-        raise DataError(f"{len(both.units)} pairs of units, fewer than {len(one.units)} or {len(other.units)} units")

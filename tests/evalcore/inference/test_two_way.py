@@ -135,7 +135,7 @@ def test_intervals_cover_where_those_of_one_kind_do_not(rng):
     assert max(by_user, by_text) < 0.9
 
 
-@pytest.mark.parametrize("changed", ["query", "value", "column", "pairs"])
+@pytest.mark.parametrize("changed", ["query", "value", "column"])
 def test_tables_of_other_queries_are_refused(rng, changed):
     users, texts, x = crossed(rng, 5, 6)
     by_user, by_text, both = tables(users, texts, x)
@@ -145,8 +145,6 @@ def test_tables_of_other_queries_are_refused(rng, changed):
         by_text = tables(users, texts, np.append(x[:-1], 0.0))[1]
     if changed == "column":
         by_text = tables(users, texts, x, x)[1]
-    if changed == "pairs":
-        both = by_user
-    message = {"column": "1 columns by one unit, 2", "pairs": "5 pairs of units"}.get(changed, "the same queries")
+    message = {"column": "1 columns by one unit, 2"}.get(changed, "the same queries")
     with pytest.raises(DataError, match=message):
         two_way(by_user, by_text, both)
