@@ -4,7 +4,7 @@ PINS := deploy/constraints.txt
 INSTALL := -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs bench parity coverage package constraints clean
+.PHONY: help setup demo test lint docs bench parity coverage separation package constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,11 @@ docs: setup ## Write docs/metrics.md anew
 bench: setup ## Measure speed
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
 	.venv/bin/python benchmarks/bench.py $(ARGS)
+	.venv/bin/python benchmarks/inference.py
+	.venv/bin/python benchmarks/aggregation.py
+
+separation: setup ## Count the pairs of real systems that each method tells apart and write docs/separation.md (a minute)
+	.venv/bin/python -m benchmarks.score_matrices
 
 parity: setup ## Compare with six other tools on real data and write docs/parity.md (8 minutes; needs ../shared/data)
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
