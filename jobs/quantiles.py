@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from evalcore.inference.quantiles import quantile_levels
 from evalcore.inference.strata import Strata
-from jobs.aggregate import Quantile, QuantileKey
+from jobs.inferred import Quantile, QuantileKey
 from jobs.measures import Measure
 from jobs.sums import Sums
 

@@ -15,10 +15,11 @@ from jobs import aggregate as inference
 from jobs import nights as given
 from jobs import notes, store
 from jobs.added_sums import added
-from jobs.aggregate import MEDIAN, WOODRUFF, Quantile, QuantileKey, Settings, pairs_of
+from jobs.aggregate import pairs_of
 from jobs.aggregations import Aggregation
 from jobs.config import Aggregate, Config, dump
 from jobs.errors import UsageError
+from jobs.inferred import MEDIAN, WOODRUFF, Quantile, QuantileKey, Settings
 from jobs.named import metric_of
 from jobs.tables import ALL
 

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from jobs import aggregate as inference
+from jobs.inferred import Settings
 from jobs.measures import Measure
 from jobs.tables import CONTRASTS, ESTIMATES
 
@@ -74,7 +75,7 @@ def inferred(
     systems: Sequence[str],
     measures: Sequence[Measure],
     exponents: dict[str, int],
-    settings: inference.Settings,
+    settings: Settings,
 ) -> DataFrame:
     """UNIT SUMS and pair counts by segment -> one row for each segment, with arrays of ESTIMATES and CONTRASTS.
 

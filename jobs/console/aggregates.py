@@ -10,8 +10,8 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
-from jobs.aggregate import WOODRUFF
 from jobs.console.terminal import MOST_ROWS, number, show_notes, show_table, terminal
+from jobs.inferred import WOODRUFF
 
 STYLES = {"improved": "green", "regressed": "red", "equivalent": "cyan", "inconclusive": "dim"}
 

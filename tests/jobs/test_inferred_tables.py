@@ -8,7 +8,8 @@ import pytest
 
 from evalcore.verdict import default_margin
 from jobs import store
-from jobs.aggregate import Settings, aggregate
+from jobs.aggregate import aggregate
+from jobs.inferred import Settings
 from jobs.measures import Measure
 from tests.support.aggregations import write_aggregation
 
