@@ -13,6 +13,7 @@
     compat/          other tools' calls and names, with these values
     inference/       estimates and paired contrasts with bootstrap intervals
     verdict.py       what an interval says
+    gate.py          whether a candidate may replace the baseline
 
 No files, no clock, no Spark, no logging: arrays in, arrays out.
 """
