@@ -173,6 +173,12 @@ def _merged(
         for manifest, each in zip(manifests, names, strict=True)
         for system, name in each.items()
     }
+    answers = [
+        {**row, "system": each[row["system"]]}
+        for manifest, each in zip(manifests, names, strict=True)
+        for row in manifest.get("answers", [])
+        if row["system"] in each
+    ]
     first = manifests[0]
     custom = {family: place for each in manifests for family, place in each["config"]["score"]["custom"].items()}
     n_unanswered = sum(manifest["counts"]["n_unanswered"] for manifest in manifests)
@@ -184,6 +190,7 @@ def _merged(
             column for column in first["query_columns"] if all(column in each["query_columns"] for each in manifests)
         ],
         "counts": {**first["counts"], "n_unanswered": n_unanswered},
+        "answers": sorted(answers, key=lambda row: str(row["system"])),
         "diagnostics": diagnostics,
         "config": {**first["config"], "score": {**first["config"]["score"], "custom": custom}},
     }

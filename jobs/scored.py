@@ -84,7 +84,7 @@ def of_evaluations(spark: SparkSession, evaluations: Evaluations, config: Config
         apart=conventions.unanswered == "skip" and manifest["counts"][f"n_{UNANSWERED}"] > 0,
         diagnostics=manifest["diagnostics"],
         notes=evaluations.notes,
-        described={**described, "conventions": asdict(conventions)},
+        described={**described, "conventions": asdict(conventions), "answers": manifest["answers"]},
     )
 
 
