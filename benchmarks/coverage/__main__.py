@@ -60,23 +60,18 @@ def main() -> int:
 
 def run(results: Results, *, data_sets: int, seed: int, only: str = "", store: Path | None = None) -> None:
     """Adds what is missing of the settings, and says so."""
-    for setting in SETTINGS:
-        if only not in setting.name:
-            continue
-        for fewer in sorted({1, *COSTLY.values()}):
+    for fewer in sorted({1, *COSTLY.values()}):
+        for setting in SETTINGS:
             before = results.settings.get(setting.name)
             known = before.intervals if before else {}
             methods = [method for method in INTERVALS if method not in known and COSTLY.get(method, 1) == fewer]
-            if not methods:
+            if only not in setting.name or not methods:
                 continue
             found = simulate(setting, data_sets=data_sets // fewer, seed=seed, methods=methods)
-            coverage = found.intervals[methods[0]]
             results.settings[setting.name] = replace(before or found, intervals=known | found.intervals)
-            print(
-                f"{methods[0]} {100 * coverage.coverage:5.1f} ±{100 * coverage.error:.1f}  {found.seconds:4.0f} s  "
-                f"{setting.name}",
-                flush=True,
-            )
+            first = found.intervals[methods[0]]
+            told = f"{methods[0]} {100 * first.coverage:5.1f} ±{100 * first.error:.1f}"
+            print(f"{told}  {found.seconds:4.0f} s  {setting.name}", flush=True)
             if store is not None:
                 results.write(store)
 

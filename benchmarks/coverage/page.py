@@ -45,7 +45,7 @@ def page(results: Results) -> str:
                 by_setting(found, MAIN, lambda each: f"{points(each.below)} / {points(each.above)}"),
                 "## Width",
                 WIDTH.strip(),
-                by_setting(found, MAIN, lambda each: f"{each.width:.2f}"),
+                by_setting(found, MAIN, lambda each: f"{each.usual:.2f}"),
                 "## Clusters that are ignored",
                 IGNORED.strip(),
                 ignoring(results),
@@ -107,14 +107,17 @@ CHOICE = """
 OVERALL = """
 Over the settings with 10 or more informative units. *Too low*: in how many of them less than 93.5 % is covered, less
 two Monte-Carlo errors. *Shortfall*: how far coverage is below 95 %, in points, on average (above 95 % counts as 0).
+*Width*: the mean over settings of what is in the table of widths.
 The last rows are no choices of `infer`: the least interval that holds two others, the same two in every setting.
 """
 AUTO = """
+*Width*: the median, *mean width*: the mean, over that of an interval with the true standard error.
 *Flagged*: the share of data sets with a flag; those flagged `insufficient` or `few_clusters` should not be decided on.
 """
 WIDTH = """
-Mean width over that of estimate ± 1.96 true standard errors. The true one is the standard deviation of the estimates
-over all data sets of the setting.
+The median width over that of estimate ± 1.96 true standard errors. The true one is the standard deviation of the
+estimates over all data sets of the setting. Medians, because `studentized` is sometimes wider than any bound where
+few units differ: its replicates then have standard errors near 0.
 """
 IGNORED = """
 The same data sets with every query as a unit of its own, as if there were no clusters: 95 % becomes less than 60 %.

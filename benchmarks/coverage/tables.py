@@ -58,9 +58,9 @@ def overall(found: dict[str, Found]) -> str:
             points(of_method[worst].coverage),
             worst,
             f"{100 * shortfall:.2f}",
-            f"{_mean(each.width for each in of_method.values()):.2f}",
+            f"{_mean(each.usual for each in of_method.values()):.2f}",
         ])  # fmt: skip
-    return table(["interval", "too low", "lowest", "where", "shortfall", "mean width"], rows, words=(0, 3))
+    return table(["interval", "too low", "lowest", "where", "shortfall", "width"], rows, words=(0, 3))
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -80,12 +80,12 @@ def of_auto(found: dict[str, Found], settings: Sequence[Setting]) -> str:
             f"{each.informative:,.0f}" if each.informative >= 10 else f"{each.informative:.1f}",
             f"**{told}**" if enough(each) and misses(auto) else told,
             f"{points(auto.below)} / {points(auto.above)}",
+            f"{auto.usual:.2f}",
             f"{auto.width:.2f}",
             ", ".join(f"{flag} {100 * share:.0f} %" for flag, share in each.flagged.items() if share >= 0.005),
         ])  # fmt: skip
-    return table(
-        ["setting", "informative units", "coverage", "truth below / above", "width", "flagged"], rows, words=(0, 5)
-    )
+    head = ["setting", "informative units", "coverage", "truth below / above", "width", "mean width", "flagged"]
+    return table(head, rows, words=(0, 6))
 
 
 def by_setting(found: dict[str, Found], methods: Sequence[str], cell: Callable[[Coverage], str]) -> str:
