@@ -1,8 +1,8 @@
 """How often a gate is right, in simulated nights whose truth is known.
 
-    python -m benchmarks.gate             4,000 nights where false alarms are counted, 1,000 in other settings; prints a
-                                          table and puts it into docs/gate.md; an hour on one core
-    python -m benchmarks.gate --quick     a fortieth of the nights; prints the table alone
+    python -m benchmarks.gate             3,000 nights where false alarms are counted, 500 in other settings; prints a
+                                          table and puts it into docs/gate.md; half an hour on one core
+    python -m benchmarks.gate --quick     a twentieth of the nights; prints the table alone
 
 A night is two systems that order ten documents for each of its queries, scored with five metrics by evalcore. The exit
 status is 1 if a share is worse than it should be by more than two Monte-Carlo errors.
@@ -29,7 +29,7 @@ from evalcore.verdict import Answer, answer_of_gate
 PAGE = Path(__file__).parents[1] / "docs" / "gate.md"
 METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "Success@1")
 DEPTH = 10
-NIGHTS = 1_000
+NIGHTS = 500
 REPLICATES = 999
 """Fewer than a gate draws, so that its bounds are noisier here."""
 MOST_FALSE, LEAST_FOUND = LEVEL, 0.9
@@ -75,7 +75,7 @@ class Setting:
     @property
     def nights(self) -> int:
         """How many are simulated: more where what is counted is rare."""
-        return 4 * NIGHTS if self.ratio == 1 else NIGHTS
+        return 6 * NIGHTS if self.ratio == 1 else NIGHTS
 
     @cached_property
     def units(self) -> list[str]:
@@ -206,7 +206,7 @@ def main() -> int:
     results = []
     print(HEAD)
     for setting in SETTINGS:
-        nights = setting.nights // 40 if arguments.quick else setting.nights
+        nights = setting.nights // 20 if arguments.quick else setting.nights
         results.append(simulate(setting, nights=nights, replicates=REPLICATES))
         print(results[-1].row, flush=True)
     if not arguments.quick:

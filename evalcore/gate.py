@@ -246,12 +246,16 @@ def _judged(
 def _basis(gain: Statistic, margin: float, *, most: float) -> Basis:
     if math.isnan(gain.estimate):
         return "nothing_counted"
+    # of 10 equal units the sum is 9.999...
+    enough = round(gain.effective_units, 9) >= FEWEST_EFFECTIVE_UNITS
+    if gain.unpaired:  # no unit has a gain
+        few: Basis = "bounds" if gain.informative_units >= FEWEST_INFORMATIVE_UNITS else "too_few_differ"
+        return few if enough else "too_few_units"
     if gain.informative_units == 0:
         return "identical"
-    enough = round(gain.effective_units, 9) >= FEWEST_EFFECTIVE_UNITS  # of 10 equal units the sum is 9.999...
     if enough and gain.informative_units >= FEWEST_INFORMATIVE_UNITS:
         return "bounds"
-    if not np.isnan(gain.values).all() and min(gain.estimate, float(np.nanmin(gain.values))) > -margin:
+    if min(gain.estimate, float(np.nanmin(gain.values))) > -margin:
         return "no_unit_fell"
     if not enough:
         return "too_few_units"

@@ -12,7 +12,7 @@
     summary.py          SCORES -> what each system answered, means of sanity checks
     unit_sums.py, pairs.py   SCORES -> sums         spread.py     RANKINGS -> coverage of the catalogue
     aggregate.py        sums -> ESTIMATES, CONTRASTS (no Spark)
-    aggregations.py     what job 2 wrote, read again: for gate.py, guardrails.py, segment_guardrails.py, judgements.py,
+    aggregations.py     what job 2 wrote, read again: for gate.py, guardrails.py, known_guardrails.py, judgements.py,
                         the verdict of a night, and power.py, how small a change can be shown (no Spark)
     notes.py            what a reader should know   catalogue.py  metrics and presets; pages.py: as text and Markdown
     demo.py             a generated log

@@ -22,16 +22,14 @@ from jobs.sums import Sums
 from jobs.tables import ALL
 
 NEEDED = ("unit", "n_units", "bucketed", "restricted", "systems", "measures", "exponents", "config")
-TABLES = ("unit_sums", "pairs", "segment_estimates", "segment_contrasts")
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregation:
-    """An aggregation's directory, its manifest and that of its evaluation, and what it estimates, by name."""
+    """An aggregation's directory, its manifest, and what it estimates, by name."""
 
     directory: Path
     manifest: dict[str, Any]
-    evaluation: dict[str, Any]
     measures: dict[str, Measure]
 
     @classmethod
@@ -40,16 +38,14 @@ class Aggregation:
 
         Raises UsageError where there is none or it must be named, DataRefused for a damaged one.
         """
-        evaluation, folder = store.read_manifest(directory), directory
-        if evaluation.get("kind") == "aggregate":  # of several evaluations, or of a table of scores
-            evaluation = {}
-        else:
+        manifest, folder = store.read_manifest(directory), directory
+        if manifest.get("kind") != "aggregate":
             folder = directory / "aggregates" / _name(directory, config.aggregate.name or config.aggregate.unit)
-        manifest = store.read_manifest(folder)
+            manifest = store.read_manifest(folder)
         if lacking := [key for key in NEEDED if key not in manifest]:
             raise DataRefused(f"{folder / store.MANIFEST} is damaged (it lacks {', '.join(lacking)}); aggregate again")
         measures = [Measure(**fields) for fields in manifest["measures"]]
-        return cls(folder, manifest, evaluation, {measure.name: measure for measure in measures})
+        return cls(folder, manifest, {measure.name: measure for measure in measures})
 
     def settings(self, config: Config) -> dict[str, Any]:
         """The settings of the section `aggregate` that it was made with, but for what the configuration gives."""
@@ -113,9 +109,8 @@ class Aggregation:
             raise DataRefused(f"{self.directory / table} is damaged ({error}); aggregate again") from None
 
     def sha256(self) -> str:
-        """Of the manifest and every file that a verdict may come from."""
-        files = [self.directory / store.MANIFEST]
-        files += [file for table in TABLES for file in sorted((self.directory / table).glob("*.parquet"))]
+        """Of the manifest and every table."""
+        files = [self.directory / store.MANIFEST, *sorted(self.directory.rglob("*.parquet"))]
         digest = hashlib.sha256()
         for file in files:
             digest.update(file.read_bytes())

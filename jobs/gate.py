@@ -17,8 +17,8 @@ from jobs.aggregations import Aggregation
 from jobs.config import Config
 from jobs.errors import DataRefused, UsageError, number_of
 from jobs.guardrails import Asked, compared, missing
+from jobs.known_guardrails import IN, parted
 from jobs.measures import Measure
-from jobs.segment_guardrails import IN, parted
 
 VERDICT = "verdict.json"
 SCHEMA = 1
@@ -49,7 +49,9 @@ def _asked(aggregation: Aggregation, config: Config) -> Asked:
     if (baseline := made["baseline"]) is None:
         raise UsageError("compared with which system? Give --baseline SYSTEM")
     others = [system for system in aggregation.manifest["systems"] if system != baseline]
-    if chosen.candidate is None and len(others) != 1:
+    if chosen.candidate is None and not others:
+        raise DataRefused(f"{aggregation.directory} has no system but {baseline}: is the candidate's run missing?")
+    if chosen.candidate is None and len(others) > 1:
         raise UsageError(f"which system is to pass? Give --candidate SYSTEM, one of: {', '.join(others)}")
     candidate = chosen.candidate or others[0]
     if candidate == baseline:

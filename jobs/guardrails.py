@@ -11,12 +11,12 @@ import numpy as np
 
 from evalcore.errors import unknown
 from evalcore.gate import Guardrail, Judgement, judge
-from jobs import segment_guardrails as in_segments
+from jobs import known_guardrails as before
 from jobs.aggregations import Aggregation
 from jobs.judgements import row
+from jobs.known_guardrails import inferred_before, parted
 from jobs.measures import Measure
 from jobs.power import DIGITS
-from jobs.segment_guardrails import parted
 from jobs.sums import Key, Sums
 
 
@@ -50,14 +50,13 @@ def missing(aggregation: Aggregation, asked: Asked) -> list[str]:
         for metric in dict.fromkeys(metrics.values())
         if metric not in aggregation.measures
     ]
-    of_segments = in_segments.known(aggregation, asked.guardrails, candidate=asked.candidate, baseline=asked.baseline)
+    known = before.known(aggregation, asked.guardrails, candidate=asked.candidate, baseline=asked.baseline)
     problems += [
-        f"a guardrail is missing: nothing is known of {name}; it has too few units or none, or was aggregated without "
-        "--set aggregate.segments"
+        f"a guardrail is missing: {name} has too few units, or was not aggregated for these systems and segments"
         for name, metric in metrics.items()
-        if name != metric and metric in aggregation.measures and name not in of_segments
+        if inferred_before(aggregation, name) and metric in aggregation.measures and name not in known
     ]
-    answered = {row["system"]: row["n_answered"] for row in aggregation.evaluation.get("answers", [])}
+    answered = {row["system"]: row["n_answered"] for row in aggregation.manifest.get("answers", [])}
     ours, theirs = (answered.get(system, 0) for system in (asked.candidate, asked.baseline))
     if not problems and ours < asked.coverage * theirs:
         problems.append(
@@ -70,9 +69,9 @@ def missing(aggregation: Aggregation, asked: Asked) -> list[str]:
 def compared(aggregation: Aggregation, asked: Asked) -> tuple[list[dict[str, Any]], list[str]]:
     """Each guardrail as verdict.json has it, and what makes the two sides incomparable.
 
-    Of the level each guardrail in a segment has its share, and those over all queries have theirs together.
+    Of the level each guardrail that was inferred before has its share, and the others have theirs together.
     """
-    whole = [name for name in asked.guardrails if parted(name)[1] is None]
+    whole = [name for name in asked.guardrails if not inferred_before(aggregation, name)]
     shares = [name for name in aggregation.measures if name.partition("@")[0] == "Judged"]
     needed = [aggregation.measures[name] for name in dict.fromkeys([*whole, *shares])]
     found: dict[str, Judgement] = {}
@@ -81,21 +80,21 @@ def compared(aggregation: Aggregation, asked: Asked) -> tuple[list[dict[str, Any
         sums = aggregation.sums([asked.candidate, asked.baseline], needed, baseline=asked.baseline)
         found = _judged(sums, [aggregation.measures[name] for name in whole], asked, aggregation.manifest)
         problems = [*_uncounted(sums, found, asked, aggregation), *_judged_less(sums, shares, asked, aggregation)]
-    of_segments = in_segments.known(aggregation, asked.guardrails, candidate=asked.candidate, baseline=asked.baseline)
+    known = before.known(aggregation, asked.guardrails, candidate=asked.candidate, baseline=asked.baseline)
     rows = []
     for guardrail in asked.guardrails:
         metric, segment = parted(guardrail)
         better = aggregation.measures[metric].higher_is_better is not False
-        if segment is not None:
-            found[guardrail] = in_segments.judged(
-                of_segments[guardrail],
+        if guardrail in known:
+            found[guardrail] = before.judged(
+                known[guardrail],
                 margin=asked.margins.get(metric),
                 higher_is_better=better,
                 strict=asked.strict,
                 level=asked.level / len(asked.guardrails),
             )
         judgement = found[guardrail]
-        n_units = judgement.n_units if segment is not None else aggregation.n_units(judgement.n_units)
+        n_units = judgement.n_units if guardrail in known else aggregation.n_units(judgement.n_units)
         rows.append(row(metric, segment, judgement, higher_is_better=better, n_units=n_units))
     return rows, problems
 
@@ -129,10 +128,11 @@ def _judged(sums: Sums, measures: Sequence[Measure], asked: Asked, manifest: Map
 
 
 def _uncounted(sums: Sums, found: Mapping[str, Judgement], asked: Asked, aggregation: Aggregation) -> Iterator[str]:
-    """Guardrails that too few of the baseline's queries count for on both sides."""
+    """Guardrails that too few of the baseline's queries count for on both sides, unless none could: two arms."""
     for name, judgement in found.items():
         of_baseline = _counted(sums, ((asked.baseline, None), aggregation.measures[name].column))
-        if judgement.n_queries < asked.coverage * of_baseline:
+        unpaired = judgement.n_queries == 0 and not math.isnan(judgement.delta)
+        if judgement.n_queries < asked.coverage * of_baseline and not unpaired:
             yield (
                 f"{name} counts {judgement.n_queries:,} queries for both systems, of {of_baseline:,} for "
                 f"{asked.baseline} alone: gate.coverage wants {asked.coverage:.2%} of them"

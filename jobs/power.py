@@ -18,6 +18,7 @@ from evalcore.verdict import default_margin
 from jobs.aggregations import Aggregation
 from jobs.config import Config
 from jobs.errors import UsageError
+from jobs.known_guardrails import known
 
 DIGITS = 12
 """Significant digits of what functions of the C library have a part in: their last bits differ between machines."""
@@ -47,21 +48,31 @@ def power(directory: Path, config: Config) -> dict[str, Any]:
         methods=["t"],
         strata=sums.strata,
     )
+    crossing = {
+        candidate: known(aggregation, [each.name for each in measures], candidate=candidate, baseline=baseline)
+        for candidate in candidates
+    }
     rows = []
     for (measure, candidate), statistic, contrast in zip(asked, found.joint.statistics, found.contrasts, strict=True):
         scale = contrast.n_queries if measure.statistic == "sum" else 1
         error, df = scale * statistic.standard_error, statistic.degrees_of_freedom
         (_, of_baseline) = statistic.sides or (statistic, statistic)
-        n_units = aggregation.n_units(contrast.n_units)
+        n_units, effect = aggregation.n_units(contrast.n_units), design_effect(statistic)
+        if measure.name in crossing[candidate]:  # two kinds of units: the error by one of them is too small
+            both, by_unit = crossing[candidate][measure.name], error
+            error, df, n_units = both["standard_error"] or math.nan, both["degrees_of_freedom"], both["n_units"]
+            effect *= (error / by_unit) ** 2 if by_unit > 0 else math.nan
         margin = made["margins"].get(measure.name) or default_margin(scale * of_baseline.estimate)
         rows.append(
             {
                 "metric": measure.name,
                 "candidate": candidate,
                 "baseline": baseline,
-                "standard_deviation": rounded(error * math.sqrt(n_units)),
+                "standard_deviation": rounded(
+                    scale * statistic.deviation if statistic.unpaired else error * math.sqrt(n_units)
+                ),
                 "correlation": rounded(correlation(statistic)),
-                "design_effect": rounded(design_effect(statistic)),
+                "design_effect": rounded(effect),
                 "effective_units": rounded(statistic.effective_units),
                 "n_units": n_units,
                 "n_queries": contrast.n_queries,
@@ -82,15 +93,15 @@ def sizing(margin: float, error: float, df: float, n_units: int) -> dict[str, An
     units_to_detect         with which a delta of the margin is told from 0 with a chance of 80 %
     detectable_effect_80, detectable_effect_90   the least delta that these units tell from 0 with that chance
     """
-    known = error > 0
+    told = error > 0
     passing = {"confidence": round(2 * CONFIDENCE - 1, DIGITS)}  # its lower end is the bound of a gate
     return {
-        "margin_in_standard_errors": rounded(margin / error) if known else None,
-        "p_passed_if_unchanged": rounded(chance_to_detect(margin, error, df, **passing)) if known else None,
-        "units_to_pass": units_needed(margin, error, df, n_units, power=0.9, **passing) if known else None,
-        "units_to_detect": units_needed(margin, error, df, n_units) if known else None,
-        "detectable_effect_80": rounded(minimal_detectable_effect(error, df)) if known else None,
-        "detectable_effect_90": rounded(minimal_detectable_effect(error, df, power=0.9)) if known else None,
+        "margin_in_standard_errors": rounded(margin / error) if told else None,
+        "p_passed_if_unchanged": rounded(chance_to_detect(margin, error, df, **passing)) if told else None,
+        "units_to_pass": units_needed(margin, error, df, n_units, power=0.9, **passing) if told else None,
+        "units_to_detect": units_needed(margin, error, df, n_units) if told else None,
+        "detectable_effect_80": rounded(minimal_detectable_effect(error, df)) if told else None,
+        "detectable_effect_90": rounded(minimal_detectable_effect(error, df, power=0.9)) if told else None,
     }
 
 

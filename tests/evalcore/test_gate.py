@@ -148,6 +148,24 @@ def test_a_measure_without_a_query_on_one_side_is_invalid():
     assert math.isnan(found.delta)
 
 
+@pytest.mark.parametrize(
+    ("n", "gains", "answer", "basis"),
+    [
+        (20, SYMMETRIC[:20], "inconclusive", "bounds"),
+        (20, np.zeros(20), "invalid", "too_few_differ"),
+        (3, SYMMETRIC[:3], "invalid", "too_few_units"),
+    ],
+)
+def test_arms_without_a_common_unit_are_not_identical_though_nothing_differs_within_them(n, gains, answer, basis):
+    nothing = np.full(n, np.nan)
+    values = np.column_stack([np.append(SYMMETRIC[:n], nothing), np.append(nothing, gains)]) / 2 + 0.5
+    measures = [Measure(column=0), Measure(column=1)]
+    sums = UnitSums.from_values([f"u{i:02d}" for i in range(2 * n)], values)
+    guardrail = Guardrail(candidate=1, baseline=0, margin=0.01)
+    (found,) = judge(sums, measures=measures, guardrails=[guardrail], replicates=199)
+    assert (found.answer, found.basis) == (answer, basis)
+
+
 def test_the_limits_of_a_number_of_events_are_garwoods():
     exact = [stats.chi2.ppf(0.95, 2 * (events + 1)) / 2 for events in range(10)]
     assert pytest.approx(exact, abs=5e-5) == MOST_EVENTS

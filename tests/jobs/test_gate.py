@@ -204,10 +204,8 @@ def test_a_guardrail_may_be_in_a_segment(tmp_path, capsys):
 def test_a_segment_that_is_missing_or_tells_nothing_is_invalid(tmp_path, capsys):
     write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)})
     names = ("--guardrails", "AP in country=de", "--margin", "AP=0.05")
-    missing = (
-        "a guardrail is missing: nothing is known of AP in country=de; it has too few units or none, or was aggregated "
-        "without --set aggregate.segments"
-    )
+    missing = "a guardrail is missing: AP in country=de has too few units, or was not aggregated for these "
+    missing += "systems and segments"
     assert invalid(capsys, tmp_path, *names)["reasons"] == [missing]
     write_segments(tmp_path, [("country=fr", "AP", {"delta": 0.0})])
     assert invalid(capsys, tmp_path, *names, "--force")["reasons"] == [missing]
@@ -243,6 +241,33 @@ def test_flags_of_a_segment_decide_what_can_be_said_of_it(tmp_path, capsys, row,
     write_segments(tmp_path, [("country=de", "AP", row)])
     verdict, _ = verdict_of(capsys, tmp_path, "--guardrails", "AP in country=de")
     assert (verdict["answer"], verdict["reasons"]) == (answer, [reason])
+
+
+def test_where_two_kinds_of_units_cross_the_error_that_allows_for_both_decides(tmp_path, capsys):
+    write_aggregation(tmp_path, {"AP": values_of(new=SPREAD - 0.0625)}, settings={"crossed": "text"})
+    folder = tmp_path / "aggregates" / "query_id"
+    figures = {"candidate": "new", "baseline": "base", "n_units": 31, "n_queries": 200, "p_value": 0.1, "flags": []}
+    figures |= {"segment": "all", "metric": "AP", "degrees_of_freedom": 30.0, "delta": -0.0625, "margin": 0.01}
+    errors = [{"method": method, "standard_error": error} for method, error in (("auto", 0.007), ("two_way", 0.05))]
+    pq.write_table(pa.Table.from_pylist([figures | each for each in errors]), folder / "contrasts.parquet")
+    sides = [{"segment": "all", "metric": "AP", "method": "two_way", "system": "new", "estimate": 0.4375}]
+    pq.write_table(pa.Table.from_pylist(sides), folder / "estimates.parquet")
+    verdict, code = verdict_of(capsys, tmp_path, "--margin", "AP=0.05")
+    (row,) = verdict["guardrails"]
+    assert (code, row["standard_error"], row["candidate"], row["baseline"]) == (5, 0.05, 0.4375, None)
+    assert row["at_best"] == pytest.approx(-0.0625 + stats.t.ppf(0.995, 30) * 0.05, abs=1e-9)
+
+
+def test_the_two_arms_of_an_experiment_are_judged_though_no_query_is_in_both(tmp_path, capsys):
+    base = np.where(np.arange(N) < 100, 0.5 + np.roll(SPREAD, 1), np.nan)
+    new = np.where(np.arange(N) < 100, np.nan, 0.4 + SPREAD)
+    write_aggregation(tmp_path, {"AP": {"base": base, "new": new}})
+    verdict, code = verdict_of(capsys, tmp_path, "--margin", "AP=0.05")
+    (row,) = verdict["guardrails"]
+    assert (code, row["basis"], row["n_queries"]) == (3, "bounds", 0)
+    assert row["delta"] == pytest.approx(-0.1)
+    error = np.sqrt(2 * np.var(SPREAD[:100], ddof=1) / 100)
+    assert row["at_worst"] == pytest.approx(-0.1 - stats.t.ppf(0.95, 198) * error, abs=1e-9)
 
 
 def test_the_gate_judges_the_deltas_of_the_aggregation(spark, tmp_path, capsys):

@@ -6,6 +6,8 @@ import json
 import math
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
@@ -89,6 +91,19 @@ def test_units_in_buckets_are_counted_as_units(tmp_path, capsys):
     assert many["n_units"] == 10 * few["n_units"]
     assert many["units_to_pass"] == pytest.approx(10 * few["units_to_pass"], rel=0.01)
     assert many["standard_deviation"] == pytest.approx(few["standard_deviation"] * math.sqrt(10))
+
+
+def test_where_two_kinds_of_units_cross_the_error_that_allows_for_both_counts(tmp_path, capsys):
+    write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)}, settings={"crossed": "text"})
+    folder = tmp_path / "aggregates" / "query_id"
+    row = {"segment": "all", "metric": "AP", "method": "two_way"}
+    contrast = {"candidate": "new", "baseline": "base", "standard_error": 2 * ERROR, "n_units": 31}
+    figures = row | contrast | {"degrees_of_freedom": 30.0}
+    pq.write_table(pa.Table.from_pylist([figures]), folder / "contrasts.parquet")
+    pq.write_table(pa.Table.from_pylist([row | {"system": "new", "estimate": 0.5}]), folder / "estimates.parquet")
+    (found,) = planned(capsys, tmp_path)
+    assert (found["standard_error"], found["n_units"]) == (pytest.approx(2 * ERROR), 31)
+    assert found["design_effect"] == pytest.approx(4, rel=1e-3)
 
 
 def test_every_candidate_is_planned_and_a_sum_has_its_own_unit(tmp_path, capsys):

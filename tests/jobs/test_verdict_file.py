@@ -58,6 +58,12 @@ def test_settings_that_cannot_work_are_refused_with_the_next_step(tmp_path, caps
     assert (text.startswith("command line: aggregate.margins.AP"), code) == (True, 2)
 
 
+def test_a_candidate_that_never_came_is_no_question_of_usage(tmp_path, capsys):
+    write_aggregation(tmp_path, {"AP": {"base": values_of()["base"]}})
+    text, code = refusal_of(capsys, tmp_path, "--baseline", "base")
+    assert (text.endswith("has no system but base: is the candidate's run missing?"), code) == (True, 4)
+
+
 def test_a_median_cannot_be_a_guardrail(tmp_path, capsys):
     write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)}, conventions=Conventions(mean="median"))
     text, code = refusal_of(capsys, tmp_path, "--baseline", "base", "--guardrails", "AP")

@@ -46,11 +46,13 @@ def write_aggregation(
     ids = [f"q{i:05d}" for i in range(len(columns))] if units is None else list(units)
     pairs = [(one, other) for one in systems for other in systems if one > other]
     place = {(system, measure.name): at for at, (system, measure) in enumerate(keys)}
-    largest = {m.column: max(np.abs(columns[:, place[system, m.name]]).max() for system in systems) for m in measures}
+    largest = {
+        m.column: max(np.nanmax(np.abs(columns[:, place[system, m.name]])) for system in systems) for m in measures
+    }
     exponents = {column: scale_exponent(float(most)) for column, most in largest.items()}
     scale = np.array([exponents[measure.column] for _, measure in keys])
     sums = UnitSums.from_values(ids, columns, exponents=scale)
-    factors = product_factor(columns, exponent=scale)
+    factors = product_factor(np.nan_to_num(columns), exponent=scale)
     products = factors.T @ factors
     folder = directory / "aggregates" / name
     rows = [_row(sums, unit, system, measures, place) for system in systems for unit in range(len(sums.units))]
@@ -66,18 +68,19 @@ def write_aggregation(
     for table, content in (("unit_sums", _typed(rows)), ("pairs", pa.Table.from_pylist(counted))):
         (folder / table).mkdir(parents=True)
         pq.write_table(content, folder / table / "part-0.parquet")
-    described = {
-        "kind": "aggregate", "unit": name, "n_units": len(sums.units), "bucketed": False, "restricted": False,
-        "systems": systems, "measures": [asdict(measure) for measure in measures], "exponents": exponents,
-        "conventions": asdict(conventions), "config": dump(Config())["aggregate"] | (settings or {}),
-    }  # fmt: skip
-    store.write_manifest(folder, described | manifest)
     answered = [
         {"system": system, "n_answered": (answers or {}).get(system, len(ids)), "n_longest": 10} for system in systems
     ]
+    described = {
+        "kind": "aggregate", "answers": answered, "unit": name, "n_units": len(sums.units),
+        "bucketed": False, "restricted": False, "systems": systems, "exponents": exponents,
+        "measures": [asdict(measure) for measure in measures], "conventions": asdict(conventions),
+        "config": dump(Config())["aggregate"] | (settings or {}),
+    }  # fmt: skip
+    store.write_manifest(folder, described | manifest)
     evaluation = {
         "kind": "evaluation", "systems": systems, "metrics": [], "query_columns": [], "conventions": {}, "counts": {},
-        "files": [], "answers": answered,
+        "files": [],
     }  # fmt: skip
     store.write_manifest(directory, evaluation)
     return directory

@@ -1,4 +1,4 @@
-"""Guardrails in segments of the queries: from the contrasts that `evaljob aggregate` made of each segment."""
+"""Guardrails whose bounds follow from what `evaljob aggregate` inferred: in segments, and of units that cross."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import pyarrow.dataset as ds
 
 from evalcore.gate import Basis, Judgement, Known, judge_known
 from jobs.aggregations import Aggregation
+from jobs.tables import ALL
 
 IN = " in "
 """Between a metric and a segment, as in "nDCG@10 in country=de"."""
+TWO_WAY = "two_way"
+"""The method whose standard error allows for both kinds of units that cross."""
 
 
 def parted(guardrail: str) -> tuple[str, str | None]:
@@ -25,22 +28,33 @@ def parted(guardrail: str) -> tuple[str, str | None]:
     return metric.strip(), segment.strip() or None
 
 
+def inferred_before(aggregation: Aggregation, guardrail: str) -> bool:
+    """Whether a guardrail's bounds cannot be made from UNIT SUMS: it is in a segment, or two kinds of units cross."""
+    return parted(guardrail)[1] is not None or aggregation.manifest["config"].get("crossed") is not None
+
+
 def known(
     aggregation: Aggregation, guardrails: Sequence[str], *, candidate: str, baseline: str
 ) -> dict[str, Mapping[str, Any]]:
-    """What is known of each guardrail in a segment: rows of CONTRASTS and both sides' values; none if missing."""
-    wanted = {parted(each): each for each in guardrails if parted(each)[1] is not None}
-    if not wanted or not (aggregation.directory / "segment_contrasts").is_dir():
-        return {}
-    pair, segments = [candidate, baseline], [segment for _, segment in wanted]
-    of_pair = ds.field("candidate").isin(pair) & ds.field("baseline").isin(pair) & ds.field("segment").isin(segments)
-    of_sides = ds.field("system").isin(pair) & ds.field("segment").isin(segments)
-    values = {
-        (row["metric"], row["segment"], row["system"]): row["estimate"]
-        for row in aggregation.read("segment_estimates", of_sides).to_pylist()
-    }
+    """What is known of each such guardrail: a row of CONTRASTS and both sides' values; none of one that is missing."""
+    asked = [each for each in guardrails if inferred_before(aggregation, each)]
+    wanted = {(metric, segment or ALL): each for each in asked for metric, segment in [parted(each)]}
+    pair, segments = [candidate, baseline], ds.field("segment").isin([segment for _, segment in wanted])
+    of_pair = ds.field("candidate").isin(pair) & ds.field("baseline").isin(pair) & segments
+    of_sides = ds.field("system").isin(pair) & segments
+    values: dict[tuple[str, str, str], float | None] = {}
+    rows: list[dict[str, Any]] = []
+    for estimates, contrasts, chosen in (
+        ("segment_estimates", "segment_contrasts", None),
+        ("estimates.parquet", "contrasts.parquet", ds.field("method") == TWO_WAY),
+    ):
+        if wanted and (aggregation.directory / contrasts).exists():
+            both = [of_sides, of_pair] if chosen is None else [of_sides & chosen, of_pair & chosen]
+            for row in aggregation.read(estimates, both[0]).to_pylist():
+                values[row["metric"], row["segment"], row["system"]] = row["estimate"]
+            rows += aggregation.read(contrasts, both[1]).to_pylist()
     found: dict[str, Mapping[str, Any]] = {}
-    for row in aggregation.read("segment_contrasts", of_pair).to_pylist():
+    for row in rows:
         key = row["metric"], row["segment"]
         if key in wanted:
             sides = {side: values.get((*key, system)) for side, system in zip(("ours", "theirs"), pair, strict=True)}
@@ -51,7 +65,7 @@ def known(
 def judged(
     row: Mapping[str, Any], *, margin: float | None, higher_is_better: bool, strict: bool, level: float
 ) -> Judgement:
-    """The judgement of a guardrail in a segment."""
+    """The judgement of such a guardrail."""
     contrast = Known(
         candidate=_number(row["ours"]),
         baseline=_number(row["theirs"]),
@@ -67,7 +81,7 @@ def judged(
 
 
 def _few(row: Mapping[str, Any]) -> Basis | None:
-    """Why the segment has no bounds, by the flags of its contrast."""
+    """Why there are no bounds, by the flags of the contrast."""
     if row["delta"] is None:
         return "nothing_counted"
     if row["p_value"] == 1 and row["delta"] == 0 and "degenerate" in row["flags"]:
