@@ -326,6 +326,98 @@ def power(directory: Path, /, *, baseline: str | None = None, name: str | None =
 
 
 @app.command
+def datasets(
+    *sets: str,
+    baseline: str | None = None,
+    systems: Many = None,
+    metrics: Annotated[list[str] | None, Parameter(negative=())] = None,
+    name: str | None = None,
+    common: Common = COMMON,
+) -> int:
+    """Look at several data sets with the same systems: what each says, and the means over them.
+
+    Parameters
+    ----------
+    sets
+        Data sets as NAME=DIR, each an evaluation that `evaljob aggregate` has aggregated.
+    baseline
+        The system to compare all others with; default: that of the aggregations, or all pairs.
+    systems
+        The systems to look at; default: those that all data sets have.
+    metrics
+        The metrics to look at, with commas between; default: those that all data sets have.
+    name
+        Name of the aggregation in each evaluation; default: the only one.
+    """
+    config = common.load(
+        {
+            "aggregate.baseline": baseline,
+            "aggregate.systems": systems,
+            "aggregate.metrics": _split(metrics),
+            "aggregate.name": name,
+        }
+    )
+    from jobs.datasets import datasets as looked_at
+
+    found = looked_at(sets, config)
+    if common.json:
+        _print_json(found)
+    else:
+        console.show_datasets(found)
+    return 0
+
+
+@app.command
+def select(
+    directory: Path,
+    /,
+    *,
+    metric: str,
+    baseline: str | None = None,
+    auxiliary: Annotated[list[str] | None, Parameter(negative=())] = None,
+    margin: Annotated[list[str] | None, Parameter(negative=())] = None,
+    systems: Many = None,
+    name: str | None = None,
+    common: Common = COMMON,
+) -> int:
+    """Choose the best of many candidates by one metric, among those on which no other metric falls.
+
+    Parameters
+    ----------
+    directory
+        An evaluation that `evaljob aggregate` has aggregated.
+    metric
+        The metric to choose by.
+    baseline
+        The system that is there now; default: the aggregation's baseline, or none.
+    auxiliary
+        Metrics that must not fall, with commas between; default: none.
+    margin
+        How far one of them may fall, as METRIC=NUMBER; may be given again. Default: 0.5 % of the baseline.
+    systems
+        The candidates; default: all systems but the baseline.
+    name
+        Name of the aggregation; default: the only one.
+    """
+    config = common.load(
+        {
+            "aggregate.baseline": baseline,
+            "aggregate.systems": systems,
+            "aggregate.name": name,
+            "aggregate.margins": _margins(margin) or None,
+        }
+    )
+    from jobs.selection import select as chosen
+
+    found = chosen(directory, config, metric=metric, auxiliary=_split(auxiliary) or [])
+    if common.json:
+        _print_json(found)
+    else:
+        console.show_selection(found)
+    return 0
+
+
+@app.command
 def metrics(name: str | None = None, /) -> int:
     """List the metrics and presets, or explain one.
 

@@ -1,0 +1,68 @@
+"""What a selection comes to, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+MOST_NAMED = 10
+"""Systems that a sentence names."""
+
+
+def reasons(found: Mapping[str, Any]) -> list[str]:
+    """Which candidate is chosen and what it is worth, which others may be as good, and which were out and why."""
+    chosen = _of_the_chosen(found) if found["chosen"] else ["no candidate is admissible, so none is chosen"]
+    return [*chosen, *_of_the_inadmissible(found["candidates"])]
+
+
+def _of_the_chosen(found: Mapping[str, Any]) -> Iterator[str]:
+    chosen, baseline, confidence = found["chosen"], found["baseline"], f"{found['confidence'] * 100:g} %"
+    row = next(row for row in found["candidates"] if row["system"] == chosen["system"])
+    signed = "+" if baseline else ""
+    against = f", {_number(row['delta'], '+')} against {baseline}" if baseline else ""
+    of_many = "" if chosen["among"] == 1 else f" of {chosen['among']:,}"
+    yield f"{row['system']} is the best{of_many} by {found['metric']}: {_number(row['estimate'])}{against}"
+    if chosen["among"] > 1 and chosen["corrected"] is not None:
+        naive, corrected = (_number(chosen[key], signed) for key in ("naive", "corrected"))
+        yield f"the best of many is lucky as well: corrected for the choice, {naive} is {corrected}"
+    if baseline:
+        between = f"between {_number(row['low'], '+')} and {_number(row['high'], '+')}"
+        yield f"it {VERDICTS[row['verdict']].format(baseline)}: {between}, at {confidence} for all candidates together"
+    others = [each for each in found["candidates"] if each["less_chosen"]]
+    level = [each["system"] for each in others if not each["told_from_chosen"]]
+    if level:
+        yield f"at {confidence} it cannot be told from {_names(level)}"
+    elif others:
+        yield f"at {confidence} it is better than every other{' admissible' * bool(found['auxiliary'])} candidate"
+
+
+VERDICTS = {
+    "improved": "is better than {}",
+    "regressed": "is worse than {}",
+    "equivalent": "differs from {} by less than the margin",
+    "inconclusive": "is not shown to be better than {}",
+}
+
+
+def _of_the_inadmissible(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Who is out, and for which metrics: those that fell, and if none did those that may have fallen."""
+    told: dict[str, list[str]] = {"regressed": [], "inconclusive": []}
+    for row in rows:
+        for answer, named in told.items():
+            if metrics := [each["metric"] for each in row["auxiliary"] if each["answer"] == answer]:
+                named.append(f"{row['system']} ({', '.join(metrics)})")
+                break
+    for fell, named in zip(("fell", "may have fallen by the margin"), told.values(), strict=True):
+        if named:
+            yield f"out, for a metric {fell}: {_names(named)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    if value is None:
+        return "-"
+    return f"{value:{sign}.4f}" if abs(value) < 1000 else f"{value:{sign},.0f}"
