@@ -30,6 +30,13 @@ def verdict_of(capsys: pytest.CaptureFixture[str], directory: Path, *arguments: 
     return json.loads(told.out), code
 
 
+def invalid(capsys: pytest.CaptureFixture[str], directory: Path, *arguments: str) -> dict[str, Any]:
+    """The verdict of a night that is invalid."""
+    verdict, code = verdict_of(capsys, directory, *arguments)
+    assert (verdict["answer"], code) == ("invalid", 4)
+    return verdict
+
+
 def refusal_of(
     capsys: pytest.CaptureFixture[str], directory: Path, *arguments: str, command: str = "gate"
 ) -> tuple[str, int]:
