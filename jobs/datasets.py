@@ -18,6 +18,7 @@ from jobs.aggregations import Aggregation
 from jobs.config import Aggregate, Config
 from jobs.errors import DataRefused, JobError, UsageError, number_of
 from jobs.inferred import Settings
+from jobs.known_guardrails import TWO_WAY
 from jobs.means import OF_CONTRAST, OF_ESTIMATE, Row, known
 from jobs.measures import Measure
 from jobs.nights import night_of
@@ -39,6 +40,16 @@ class DataSet:
     chosen: Aggregate
     measures: Mapping[str, Measure]
 
+    @property
+    def crossed(self) -> bool:
+        """Whether queries share units of two kinds."""
+        return self.aggregation.manifest["config"].get("crossed") is not None
+
+    @property
+    def method(self) -> str:
+        """Of its intervals."""
+        return TWO_WAY if self.crossed else self.chosen.methods[0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inferred:
@@ -55,8 +66,8 @@ class Inferred:
 def datasets(given: Sequence[str], config: Config) -> dict[str, Any]:
     """Estimates and contrasts of each data set, given as NAME=DIR, and their means, each data set with one vote.
 
-    Intervals of data sets are by the first method of their aggregations, those of means are Student's. p_adjusted is
-    Holm's over the contrasts of a metric.
+    Intervals of data sets are by the first method of their aggregations, or two-way where units of two kinds cross;
+    those of means are Student's. p_adjusted is Holm's over the contrasts of a metric.
 
     Raises UsageError for names and settings that cannot work, DataRefused for data sets that do not agree.
     """
@@ -69,9 +80,7 @@ def datasets(given: Sequence[str], config: Config) -> dict[str, Any]:
     baseline = _agreed("baseline", {each.name: each.chosen.baseline for each in sets}, "--baseline SYSTEM")
     if baseline is not None and baseline not in systems:
         raise UsageError(f"the baseline: {unknown('system', baseline, systems)}")
-    methods = {each.name: each.chosen.methods[0] for each in sets}
     confidences = {each.name: each.chosen.confidence for each in sets}
-    method = _agreed("methods", methods, "--set aggregate.methods=[auto]")
     confidence = _agreed("confidence", confidences, "--set aggregate.confidence=0.95")
     found = [_inferred(each, systems, metrics, baseline) for each in sets]
     estimates = list(zip(*(each.estimates for each in found), strict=True))
@@ -99,7 +108,7 @@ def datasets(given: Sequence[str], config: Config) -> dict[str, Any]:
         "systems": systems,
         "metrics": metrics,
         "baseline": baseline,
-        "method": method,
+        "methods": list(dict.fromkeys(each.method for each in sets)),
         "confidence": confidence,
         "estimates": [row for rows in estimates for row in rows],
         "contrasts": [row for rows in contrasts for row in rows],
@@ -180,6 +189,11 @@ def _inferred(given: DataSet, systems: Sequence[str], metrics: Sequence[str], ba
     chosen, pairs = given.chosen, pairs_of(systems, baseline)
     measures = [given.measures[metric] for metric in metrics]
     sums, counts, exponents, buckets = added([night_of(given.aggregation, systems, pairs)], measures, pairs=pairs)
+    crossed = [
+        night_of(given.aggregation, systems, pairs, table=table).sums
+        for table in ("crossed_sums", "both_sums")
+        if given.crossed
+    ]
     tables = inference.aggregate(
         sums,
         counts,
@@ -196,9 +210,14 @@ def _inferred(given: DataSet, systems: Sequence[str], metrics: Sequence[str], ba
             restricted=given.aggregation.manifest["restricted"],
             margins=chosen.margins,
         ),
+        crossed=(crossed[0], crossed[1]) if crossed else None,
     )
     estimates, contrasts = (
-        [{"data_set": given.name} | {key: row[key] for key in kept} for row in table.to_pylist()]
+        [
+            {"data_set": given.name} | {key: row[key] for key in kept}
+            for row in table.to_pylist()
+            if row["method"] == given.method
+        ]
         for table, kept in zip(tables, (OF_ESTIMATE, OF_CONTRAST), strict=True)
     )
     units = frozenset() if buckets else frozenset(sums["unit"].to_pylist())

@@ -13,7 +13,7 @@ from evalcore.verdict import verdict_of_interval
 from jobs.power import rounded
 
 Row: TypeAlias = dict[str, Any]
-FIGURES = ("standard_error", "degrees_of_freedom", "low", "high", "n_queries", "n_units", "flags")
+FIGURES = ("standard_error", "degrees_of_freedom", "method", "low", "high", "n_queries", "n_units", "flags")
 OF_ESTIMATE = ("metric", "system", "statistic", "estimate", *FIGURES)
 TESTED = ("delta", "relative_delta", "p_value", "p_adjusted", "effect_size", "margin", "verdict")
 OF_CONTRAST = ("metric", "candidate", "baseline", "statistic", *TESTED, *FIGURES)
@@ -94,4 +94,4 @@ def _told(mean: Estimate | Contrast) -> Row:
     """Likewise, of a mean."""
     low, high = (rounded(end) for end in mean.intervals["t"])
     error, df = rounded(mean.standard_error), rounded(mean.degrees_of_freedom)
-    return dict(zip(FIGURES, (error, df, low, high, mean.n_queries, mean.n_units, list(mean.flags)), strict=True))
+    return dict(zip(FIGURES, (error, df, "t", low, high, mean.n_queries, mean.n_units, list(mean.flags)), strict=True))

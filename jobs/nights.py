@@ -75,8 +75,10 @@ def check_same(
             raise DataRefused(f"{first.directory} and {night.directory} cannot be added: {'; '.join(found)}")
 
 
-def night_of(night: Aggregation, systems: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Night:
-    """The sums of these systems.
+def night_of(
+    night: Aggregation, systems: Sequence[str], pairs: Sequence[tuple[str, str]], *, table: str = "unit_sums"
+) -> Night:
+    """The sums of these systems, in one of its tables of sums.
 
     Raises UsageError where contrasts of the pairs need others than there are, DataRefused for damaged files.
     """
@@ -90,7 +92,7 @@ def night_of(night: Aggregation, systems: Sequence[str], pairs: Sequence[tuple[s
         )
     given = ds.field("given")
     ours = ds.field("system").isin(systems) & (given.is_null() | given.isin(systems))
-    sums = night.read("unit_sums", (ds.field("segment") == ALL) & ours)
+    sums = night.read(table, (ds.field("segment") == ALL) & ours)
     of_pair = {(one, other) for both in pairs for one, other in (both, both[::-1])}
     sides = zip(sums["system"].to_pylist(), sums["given"].to_pylist(), strict=True)
     wanted = [theirs is None or (system, theirs) in of_pair for system, theirs in sides]

@@ -125,6 +125,11 @@ def _measure(aggregation: Aggregation, text: str) -> Measure:
 def _field(aggregation: Aggregation, config: Config, measures: Sequence[Measure]) -> Field:
     settings, asked = aggregation.settings(config), config.aggregate.systems
     baseline = settings["baseline"]
+    if crossed := aggregation.manifest["config"].get("crossed"):
+        raise UsageError(
+            f"{aggregation.directory} has units of two kinds, for aggregate.crossed is {crossed}, and intervals that "
+            "hold together allow for one kind; aggregate without it"
+        )
     for system in (*asked, *([] if baseline is None else [baseline])):
         aggregation.known_system(system)
     if strange := [metric for metric in settings["margins"] if metric not in aggregation.measures]:

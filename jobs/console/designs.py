@@ -21,7 +21,7 @@ NOT_KEPT = {"passed": "", "regressed": " fell", "inconclusive": " unsure"}
 def show_datasets(found: Row) -> None:
     """Of each metric and system, and each contrast, a row for every data set and one for their mean."""
     out, sets, level = terminal(), found["data_sets"], f"{found['confidence'] * 100:g} %"
-    kind = f"{level} {found['method']} intervals (of means: t)"
+    kind = f"{level} {' and '.join(found['methods'])} intervals (of means: t)"
     estimates = _with_means(found["estimates"], found["mean_estimates"], len(sets))
     contrasts = _with_means(found["contrasts"], found["mean_contrasts"], len(sets))
     _show(out, f"Estimates, {kind}", estimates, _estimate)

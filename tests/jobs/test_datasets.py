@@ -15,6 +15,8 @@ import pytest
 from scipy import stats
 
 from evalcore import Conventions
+from evalcore.inference import UnitSums
+from evalcore.inference.two_way import two_way
 from jobs import cli, store
 from tests.jobs.test_verdict_file import WITHOUT_SPARK
 from tests.support.aggregations import write_aggregation
@@ -133,7 +135,7 @@ def test_margins_methods_and_confidence_are_those_of_the_aggregations(tmp_path, 
         made = {"baseline": "base", "margins": {"AP": margin}, "methods": ["hall", "t"], "confidence": 0.9}
         sets.append(f"{name}={write(tmp_path / name, pair(rng, 40, 0.0), settings=made)}")
     found = told(capsys, *sets, quick=())
-    assert (found["baseline"], found["method"], found["confidence"]) == ("base", "hall", 0.9)
+    assert (found["baseline"], found["methods"], found["confidence"]) == ("base", ["hall"], 0.9)
     assert [row["margin"] for row in found["contrasts"]] == [0.25, 0.75]
     (mean,) = found["mean_contrasts"]
     assert (mean["margin"], mean["verdict"]) == (0.5, "equivalent")
@@ -252,19 +254,39 @@ def test_medians_have_no_mean_with_an_interval(tmp_path, capsys, rng):
     assert found["notes"] == ["left out, for a mean of vectors or medians has no interval: AP"]
 
 
-def test_aggregations_made_in_different_ways_need_a_word(tmp_path, capsys, rng):
+def test_aggregations_made_in_different_ways_need_a_word_unless_each_can_have_its_own(tmp_path, capsys, rng):
     sets = []
-    for name, made in (("x", {"baseline": "base", "confidence": 0.9, "methods": ["t"]}), ("y", {})):
+    for name, made in (("x", {"baseline": "base", "confidence": 0.9, "methods": ["hall"]}), ("y", {"methods": ["t"]})):
         sets.append(f"{name}={write(tmp_path / name, pair(rng, 20, 0.0), settings=made)}")
-    given = ["--baseline=base", "--set=aggregate.methods=[t]", "--set=aggregate.confidence=0.99"]
+    given = ["--baseline=base", "--set=aggregate.confidence=0.99"]
     messages = [
         "aggregate.baseline is base in x, none in y; give one for all with --baseline SYSTEM",
-        "aggregate.methods is t in x, auto in y; give one for all with --set aggregate.methods=[auto]",
         "aggregate.confidence is 0.9 in x, 0.95 in y; give one for all with --set aggregate.confidence=0.95",
     ]
     for place, message in enumerate(messages):
         assert refusal(capsys, *sets, *given[:place]) == (message, 2)
-    assert told(capsys, *sets, *given)["confidence"] == 0.99
+    found = told(capsys, *sets, *given, quick=())
+    assert (found["confidence"], found["methods"]) == (0.99, ["hall", "t"])
+    assert [row["method"] for row in (*found["contrasts"], *found["mean_contrasts"])] == ["hall", "t", "t"]
+
+
+def test_units_of_two_kinds_that_cross_are_both_allowed_for(tmp_path, capsys, rng):
+    values = pair(rng, 60, 0.1)
+    users, texts = ([f"{kind}{i}" for i in rng.integers(0, 15, 60)] for kind in "ut")
+    both = [f"{user} {text}" for user, text in zip(users, texts, strict=True)]
+    crossing = tmp_path / "x" / "aggregates" / "query_id"
+    for folder, units in (("x", users), ("texts", texts), ("both", both)):
+        write_aggregation(tmp_path / folder, values, units=units, settings={"crossed": "text"})
+    for folder, table in (("texts", "crossed_sums"), ("both", "both_sums")):
+        shutil.copytree(tmp_path / folder / "aggregates" / "query_id" / "unit_sums", crossing / table)
+    y = write(tmp_path / "y", pair(rng, 20, 0.0))
+    row = told(capsys, f"x={tmp_path / 'x'}", f"y={y}", "--baseline", "base")["contrasts"][0]
+    columns = np.column_stack([values["AP"]["new"], values["AP"]["base"]])
+    ways = [UnitSums.from_values(units, columns, contrasts=[(0, 1)]) for units in (users, texts, both)]
+    expected = two_way(*ways, contrasts=[(0, 1)])[1][0]
+    assert (row["method"], row["low"], row["standard_error"]) == (
+        "two_way", pytest.approx(expected.intervals["two_way"].low), pytest.approx(expected.standard_error)
+    )  # fmt: skip
 
 
 # the command

@@ -262,6 +262,15 @@ def test_nobody_is_chosen_by_a_median(tmp_path, capsys):
     )  # fmt: skip
 
 
+def test_units_of_two_kinds_are_too_many_for_intervals_that_hold_together(tmp_path, capsys):
+    write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)}, settings={"crossed": "text"})
+    assert refusal(capsys, tmp_path, "--metric", "AP") == (
+        f"{tmp_path / 'aggregates' / 'query_id'} has units of two kinds, for aggregate.crossed is text, and intervals "
+        "that hold together allow for one kind; aggregate without it",
+        2,
+    )
+
+
 def test_candidates_on_different_queries_are_refused(tmp_path, capsys):
     write_aggregation(tmp_path, {"AP": values_of(new=SPREAD, other=SPREAD)})
     leave_out(tmp_path, system="new", fewest=150)
