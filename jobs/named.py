@@ -80,7 +80,7 @@ def wanted(
         raise UsageError(f"{where}: aggregate.ratios: {unknown('column', absent[0], found)}")
     parts = {part for both in ratios.values() for part in both}
     names = [canonical(each) for each in metrics]
-    names = names or [*(each for each, slot in slots.items() if slot not in parts), *ratios]
+    names = names or list(dict.fromkeys([*(each for each, slot in slots.items() if slot not in parts), *ratios]))
     if absent := [each for each in names if each not in slots and each not in ratios]:
         raise UsageError(f"{where}: {unknown('metric', absent[0], [*slots, *ratios])}")
     return [

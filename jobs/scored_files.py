@@ -124,6 +124,9 @@ def _slots(table: Table, columns: Columns, chosen: Aggregate, *, ours: bool, whe
         metric = metric_of(slot)
         return metric is not None and (column in table.arrays) == isinstance(metric, HasElements)
 
+    known = {*map(canonical, columns.values), *map(canonical, chosen.ratios)}
+    if absent := [each for each in wanted if each not in known]:
+        raise UsageError(f"{where}: {unknown('metric', absent[0], [*columns.values, *chosen.ratios])}")
     if wanted or ours:
         asked = {
             slot: column
