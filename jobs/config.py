@@ -186,8 +186,14 @@ class Aggregate(Section):
     )
     segments: list[str] = Field(default=[], description="columns of queries whose every value is estimated by itself")
     fewest_units: int = Field(default=10, ge=2, description="segments with fewer units are left out")
+    crossed: str | None = Field(
+        default=None, description="a second column that queries share, across units: adds intervals for both at once"
+    )
     strata: str | None = Field(
         default=None, description="a column of queries whose values keep their share of the queries in every draw"
+    )
+    quantiles: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
+        default=[], description="levels of the values of queries to tell beside their mean, such as 0.5"
     )
     movers: int = Field(default=10, ge=0, description="queries that moved most to write of each contrast, each way")
     methods: list[Annotated[str, AfterValidator(_known("interval method", INTERVALS))]] = Field(

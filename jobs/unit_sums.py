@@ -10,18 +10,14 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from evalcore import Conventions
+from evalcore.inference.buckets import SALT
 from evalcore.statuses import left_out
 from jobs.columns import added_by, factor, limbs, values_of
 from jobs.measures import WEIGHT, Measure
 from jobs.tables import ALL, UNIT_SUMS
 
-MOST_UNITS = 32_768
-"""Above this many units, units share buckets, and a bucket is the unit."""
-BUCKETS = 4_096
 NONE = "(none)"
 """What the stratum of a query is called that says none."""
-SALT = "evaljob"
-"""Never change it: the same id must fall into the same bucket every night."""
 
 
 def counted(scores: DataFrame, *, measures: Sequence[Measure], conventions: Conventions) -> DataFrame:
@@ -135,13 +131,6 @@ def unit_of(column: str, *, buckets: Column) -> Column:
     digits = F.substring(F.md5(F.concat(F.lit(f"{SALT}:"), unit)), 1, 8)
     bucket = F.conv(digits, 16, 10).cast("long") % F.greatest(buckets, F.lit(1))
     return F.when(buckets > 0, F.lpad(bucket.cast("string"), 4, "0")).otherwise(unit)
-
-
-def buckets_of(n_units: int, *, n_strata: int = 1) -> int:
-    """How many buckets units share, 0 if each is a row of its own: with strata as many in each, 32,768 in all."""
-    if n_units <= MOST_UNITS:
-        return 0
-    return min(BUCKETS, 1 << ((MOST_UNITS // max(1, n_strata)).bit_length() - 1))
 
 
 def unit_sums(

@@ -17,12 +17,17 @@ from evalcore import Conventions, Metric
 from evalcore.inference import scale_exponent
 from jobs import aggregate as inference
 from jobs import notes, pairs, quantiles, refusals, scored, scored_files, segments, store, unit_sums
+from jobs.buckets import buckets_of
 from jobs.checks import check_aggregate
 from jobs.config import Aggregate, Config, dump
+from jobs.inferred import Quantile, QuantileKey, Settings
 from jobs.measures import Measure, measures_of
 from jobs.progress import Progress
 from jobs.spark_errors import told
 from jobs.sums import Sums
+
+CROSSED = "crossed unit"
+"""The column of counted SCORES that holds the other kind of unit, or pairs of both."""
 
 
 def aggregate(
@@ -55,6 +60,7 @@ def aggregate(
         )
         with progress.stage(f"summing by {plan.unit}"):
             job.sum(staging, apart=given.apart, unpaired=given.unpaired)
+            crossed = job.cross(staging)
         with progress.stage(f"{config.aggregate.replicates:,} bootstrap replicates"):
             files = {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")}
             estimates, contrasts = inference.aggregate(
@@ -64,6 +70,7 @@ def aggregate(
                 measures=job.measures,
                 exponents=job.exponents,
                 settings=job.settings(buckets=job.buckets),
+                crossed=crossed,
             )
         pq.write_table(estimates, staging / "estimates.parquet")
         pq.write_table(contrasts, staging / "contrasts.parquet")
@@ -82,6 +89,7 @@ def aggregate(
             "measures": [asdict(measure) for measure in job.measures],
             "exponents": job.exponents,
             "segments": asdict(sizes) if sizes else None,
+            "tie_ranges": [[*key, value] for key, value in _tie_ranges(given.diagnostics).items()],
             "notes": [
                 *given.notes,
                 *_notes(estimates, contrasts, given.metrics, given.conventions, config.aggregate.methods[0]),
@@ -126,7 +134,7 @@ class _Job:
         refusals.of_sums(facts, counted, self._unit, self._conventions, undefined=undefined)
         self.facts = facts
         self.exponents = {column: scale_exponent(largest) for column, largest in facts.largest.items()}
-        self.buckets = unit_sums.buckets_of(facts.n_units, n_strata=facts.n_strata)
+        self.buckets = buckets_of(facts.n_units, n_strata=facts.n_strata)
         # where two systems may count different queries, contrasts need sums over those that both count
         self.restricted = not unpaired and (facts.n_by_system > 0 or apart)
         self._summed(counted, buckets=self.buckets).write.parquet(store.uri(staging / "unit_sums"))
@@ -142,7 +150,26 @@ class _Job:
         self._paired = paired
         self._quantiles = self._find_quantiles(staging)
 
-    def _find_quantiles(self, staging: Path) -> Mapping[inference.QuantileKey, inference.Quantile]:
+    def cross(self, staging: Path) -> tuple[pa.Table, pa.Table] | None:
+        """Write UNIT SUMS by the column that crosses the units, and by both; they are summed as those by unit are."""
+        column = self._chosen.crossed
+        if column is None:
+            return None
+        tables = []
+        for name, parts in (("crossed", [column]), ("both", [self._unit, column])):
+            unit = F.concat_ws("\x1f", *(F.col(f"`{part}`").cast("string") for part in parts))
+            rows = self._counted.withColumn(CROSSED, unit)
+            n_units, n_without = rows.agg(
+                F.count_distinct(CROSSED), F.count_if(F.col(f"`{column}`").isNull())
+            ).collect()[0]
+            refusals.of_crossed(n_without, column)
+            folder = staging / f"{name}_sums"
+            self._summed(rows, unit=CROSSED, buckets=buckets_of(n_units)).write.parquet(store.uri(folder))
+            store.part_files(folder, under=staging)
+            tables.append(pq.read_table(folder))
+        return tables[0], tables[1]
+
+    def _find_quantiles(self, staging: Path) -> Mapping[QuantileKey, Quantile]:
         """Quantiles of the values of systems, where they are asked for."""
         wanted = quantiles.wanted(self.measures, self._chosen.quantiles)
         values = quantiles.values(self._counted, wanted) if wanted else {}
@@ -171,11 +198,11 @@ class _Job:
         shutil.rmtree(folder)
         return quantiles.with_intervals(self._counted, wanted, values, sums, confidence=self._chosen.confidence)
 
-    def _summed(self, counted: DataFrame, *, buckets: Column | int) -> DataFrame:
+    def _summed(self, counted: DataFrame, *, buckets: Column | int, unit: str | None = None) -> DataFrame:
         summing: dict[str, Any] = {
             "measures": self.measures,
             "exponents": self.exponents,
-            "unit_name": self._unit,
+            "unit_name": unit or self._unit,
             "buckets": buckets,
             "stratum": self._chosen.strata,
         }
@@ -185,10 +212,10 @@ class _Job:
         shared = unit_sums.given_others(counted, measures=self.measures, baseline=self._chosen.baseline)
         return sums.unionByName(unit_sums.unit_sums(shared, **summing))
 
-    def settings(self, *, buckets: int, whole: bool = True) -> inference.Settings:
+    def settings(self, *, buckets: int, whole: bool = True) -> Settings:
         """How intervals are made, of the whole or of a segment."""
         chosen = self._chosen
-        return inference.Settings(
+        return Settings(
             methods=chosen.methods,
             confidence=chosen.confidence,
             replicates=chosen.replicates,

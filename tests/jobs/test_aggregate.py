@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
 
-from jobs import pipeline, store, unit_sums
+from jobs import buckets, pipeline, store, unit_sums
 from jobs.config_file import load
 from jobs.errors import DataRefused, UsageError
 from tests.support.evaluations import QUIET, aggregate, score, write_trec
@@ -187,7 +187,7 @@ def test_a_bucket_is_a_function_of_the_unit_alone(spark):
 
 def test_more_units_than_the_limit_share_buckets_with_the_same_estimates(spark, scored, monkeypatch):
     by_unit = aggregate(spark, scored, unit="query_id", methods=["t"])
-    monkeypatch.setattr(unit_sums, "MOST_UNITS", 50)
+    monkeypatch.setattr(buckets, "MOST_UNITS", 50)
     in_buckets = aggregate(spark, scored, unit="query_id", methods=["t"], name="buckets")
     for one, other in zip(by_unit[0].to_pylist(), in_buckets[0].to_pylist(), strict=True):
         assert one["estimate"] == other["estimate"]
