@@ -23,8 +23,8 @@ def _of_the_chosen(found: Mapping[str, Any]) -> Iterator[str]:
     of_many = "" if chosen["among"] == 1 else f" of {chosen['among']:,}"
     yield f"{row['system']} is the best{of_many} by {found['metric']}: {_number(row['estimate'])}{against}"
     if chosen["among"] > 1 and chosen["corrected"] is not None:
-        naive, corrected = (_number(chosen[key], signed) for key in ("naive", "corrected"))
-        yield f"the best of many is lucky as well: corrected for the choice, {naive} is {corrected}"
+        corrected = _number(chosen["corrected"], signed)
+        yield f"the best of many is lucky as well: corrected for the choice it is {corrected}"
     if baseline:
         between = f"between {_number(row['low'], '+')} and {_number(row['high'], '+')}"
         yield f"it {VERDICTS[row['verdict']].format(baseline)}: {between}, at {confidence} for all candidates together"

@@ -30,9 +30,7 @@ def show_datasets(found: Row) -> None:
     sizes = [f"{each['name']} {each['n_units']:,} of {each['unit']}" for each in sets]
     out.print(f"units: {', '.join(sizes)}; in a mean each data set has one vote", soft_wrap=True)
     if contrasts:
-        out.print(
-            "adjusted: Holm, over the contrasts of a metric; up/down/neither: data sets improved, regressed, others"
-        )
+        out.print("adjusted: Holm, over the contrasts of a metric; better/worse/neither: how many data sets say so")
     show_notes(out, found["notes"])
     _explain(out, (*estimates, *contrasts))
 
@@ -69,7 +67,7 @@ def _contrast(row: Row) -> Cells:
         "p": _p(row["p_value"]),
         "adjusted": _p(row["p_adjusted"]),
         "verdict": _verdict(row),
-        "up/down/neither": _of_verdicts(verdicts) if verdicts else "",
+        "better/worse/neither": _of_verdicts(verdicts) if verdicts else "",
         "flags": ", ".join(row["flags"]),
     }
 
@@ -92,7 +90,7 @@ def show_selection(found: Row) -> None:
     for reason in found["reasons"]:
         out.print(f"- {reason}", soft_wrap=True)
     if metrics := ", ".join(found["auxiliary"]):
-        out.print(f"{metrics}: the change; at worst, at 95 %, it must be within the margin", soft_wrap=True)
+        out.print(f"{metrics}: the change at worst (a bound of 95 %), to be within the margin", soft_wrap=True)
     _explain(out, rows[:MOST_CANDIDATES])
 
 
@@ -113,8 +111,8 @@ def _candidate(row: Row) -> Cells:
 
 
 def _kept(auxiliary: Row) -> Text:
-    told = f"{_number(auxiliary['delta'], sign='+')} (at worst {_number(auxiliary['at_worst'], sign='+')})"
-    return Text(told + NOT_KEPT[auxiliary["answer"]], style="" if auxiliary["answer"] == "passed" else "red")
+    told = _number(auxiliary["at_worst"], sign="+") + NOT_KEPT[auxiliary["answer"]]
+    return Text(told, style="" if auxiliary["answer"] == "passed" else "red")
 
 
 def _show(

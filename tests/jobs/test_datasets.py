@@ -339,7 +339,7 @@ def test_a_person_reads_the_data_sets_and_their_mean(tmp_path, capsys, rng):
     assert lines[10].split()[:5] == ["metric", "candidate", "data", "set", "delta"]
     assert lines[11].split()[-1] == "improved"
     assert lines[13].split()[:5] == ["AP", "new", "mean", "of", "2"]
-    assert "inconclusive            1/0/1  insufficient" in lines[13]
+    assert "inconclusive                 1/0/1  insufficient" in lines[13]
     assert lines[15] == "units: web 60 of query_id, tv 5 of query_id; in a mean each data set has one vote"
     assert lines[-1].startswith("few_clusters: ")
 
