@@ -157,7 +157,7 @@ def aggregate(
     directories
         Evaluations that `evaljob score` wrote; several where they share judgments, queries and conventions.
     scores
-        Instead: values of queries from another tool, as Parquet, CSV or the output of trec_eval -q.
+        Values of queries from another tool instead, as Parquet, CSV or the output of trec_eval -q.
     unit
         What is independent: query_id, or the column of what queries share, such as user_id.
     baseline

@@ -21,7 +21,7 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
     out = terminal()
     chosen, mean = described["config"], described["conventions"]["mean"]
     means = f"{MEANS[mean]}, " if mean in MEANS else ""
-    shown = "two_way" if chosen["crossed"] else chosen["methods"][0]
+    shown = "two_way" if chosen.get("crossed") else chosen["methods"][0]
     kind = f"{means}{chosen['confidence'] * 100:g} % {shown} intervals"
     units = f"unit {described['unit']} ({described['n_units']:,}{', in buckets' if described['bucketed'] else ''})"
     baselines = set(contrasts["baseline"].to_pylist())

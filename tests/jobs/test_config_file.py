@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalcore.conventions import Conventions
+from evalcore.inference import INTERVALS
 from evalcore.presets import PRESETS
 from jobs.config import Aggregate, Config
 from jobs.config_file import load
@@ -127,14 +128,17 @@ def test_a_byte_order_mark_is_ignored(write):
 def test_a_misspelt_setting_names_file_line_nearest_and_known_settings(write):
     assert problems(write("output:\n  force: true\naggregate:\n  confidance: 0.9\n")) == [
         'nightly.yaml line 4: aggregate has no setting "confidance". Did you mean "confidence"? '
-        "Known: baseline, confidence, methods, name, replicates, seed, unit."
+        f"There are {len(Aggregate.model_fields)} known names."
+    ]
+    assert problems(write("output:\n  focre: true\n")) == [
+        'nightly.yaml line 2: output has no setting "focre". Did you mean "force"? Known: dir, force.'
     ]
 
 
 def test_a_misspelt_section_is_told_the_sections(write):
     assert problems(write("agregate: {}")) == [
         'nightly.yaml line 1: the configuration has no section "agregate". Did you mean "aggregate"? '
-        "Known: aggregate, demo, inputs, output, score, spark."
+        "Known: aggregate, demo, gate, inputs, output, score, spark."
     ]
 
 
@@ -158,7 +162,12 @@ def test_a_misspelt_convention_is_told_the_conventions(write):
         ("aggregate: {seed: true}", "aggregate.seed is true; it should be a whole number"),
         ("aggregate: {seed: }", "aggregate.seed is null; it should be a whole number"),
         ("aggregate: {methods: []}", "aggregate.methods is []; it should be a list of at least one"),
-        ("aggregate: {methods: [t, z]}", "aggregate.methods.1 is \"z\"; it should be 'percentile', 'bca' or 't'"),
+        (
+            "aggregate: {methods: [t, halls]}",
+            'aggregate.methods.1: unknown interval method "halls". Did you mean "hall"? Known: '
+            + ", ".join(INTERVALS)
+            + ".",
+        ),
         ("aggregate: [seed]", 'aggregate is ["seed"]; it should be settings, each as name: value'),
         ("output: {force: no}", 'output.force is "no"; it should be true or false'),
         ("output: {dir: 7}", "output.dir is 7; it should be text (in quotes if it looks like something else)"),
