@@ -17,6 +17,9 @@ from jobs.errors import DataRefused, UsageError
 from jobs.measures import Measure
 from jobs.tables import ALL
 
+CROSSED = ("crossed_sums", "both_sums")
+"""UNIT SUMS by a second kind of unit, and by pairs of both kinds."""
+
 
 def measures_of(night: Aggregation, chosen: Aggregate) -> list[Measure]:
     """The measures that are asked for, a vector with all of its elements.  Raises UsageError."""
@@ -104,3 +107,24 @@ def night_of(
         buckets=manifest.get("buckets", BUCKETS if manifest["bucketed"] else 0),
         restricted=manifest["restricted"],
     )
+
+
+def crossed_of(
+    nights: Sequence[Aggregation], chosen: Aggregate, systems: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> dict[str, pa.Table]:
+    """The sums by the kind of unit that crosses the first, and by both kinds, where they are asked for.
+
+    Raises UsageError where they are not there, and for several nights.
+    """
+    if chosen.crossed is None:
+        return {}
+    made = nights[0].manifest["config"].get("crossed")
+    if made != chosen.crossed or len(nights) > 1:
+        what = (
+            "do not add over several aggregations" if made == chosen.crossed else f"by {chosen.crossed} are not there"
+        )
+        raise UsageError(
+            f"sums that allow for a second kind of unit {what}; aggregate again, or leave it out with "
+            "--set aggregate.crossed=null"
+        )
+    return {table: night_of(nights[0], systems, pairs, table=table).sums for table in CROSSED}

@@ -50,6 +50,7 @@ def reaggregate(directories: Sequence[Path], config: Config) -> tuple[dict[str, 
     sums, counts, exponents, buckets = added(
         [given.night_of(night, systems, pairs) for night in nights], measures, pairs=pairs
     )
+    crossed = given.crossed_of(nights, chosen, systems, pairs)
     restricted = any(night.manifest["restricted"] for night in nights)
     ties = _tie_ranges(nights)
     estimates, contrasts = inference.aggregate(
@@ -72,10 +73,11 @@ def reaggregate(directories: Sequence[Path], config: Config) -> tuple[dict[str, 
             quantiles=_quantiles(first, chosen) if len(nights) == 1 else {},
             tie_ranges=ties,
         ),
+        crossed=(crossed["crossed_sums"], crossed["both_sums"]) if crossed else None,
     )
     least_units = max(night.manifest["n_units"] for night in nights)
     with store.publish(target, replace=config.output.force) as staging:
-        for part, table in (("unit_sums", sums), ("pairs", counts)):
+        for part, table in {"unit_sums": sums, "pairs": counts, **crossed}.items():
             (staging / part).mkdir()
             pq.write_table(table, staging / part / "part-0.parquet")
         pq.write_table(estimates, staging / "estimates.parquet")

@@ -99,9 +99,9 @@ def of_files(spark: SparkSession, plan: Plan, config: Config, *, scratch: Path) 
 
 def _kept(unit: str, chosen: Aggregate, conventions: Conventions, where: str) -> list[str]:
     """The columns of queries that are asked for.  Raises UsageError for a name that job 2 has a column of."""
-    strata = [chosen.strata] if chosen.strata is not None else []
+    named = [each for each in (chosen.strata, chosen.crossed) if each is not None]
     weight = [WEIGHT] if conventions.mean == "weighted" else []
-    kept = [each for each in dict.fromkeys([unit, *chosen.segments, *strata, *weight]) if each != "query_id"]
+    kept = [each for each in dict.fromkeys([unit, *chosen.segments, *named, *weight]) if each != "query_id"]
     if taken := [each for each in kept if each in IN_USE]:
         raise UsageError(
             f'{where}: "{taken[0]}" has a meaning of its own here; give the column another name with '

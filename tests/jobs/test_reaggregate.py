@@ -92,6 +92,20 @@ def test_the_same_settings_give_the_same_bytes(spark, scored, tmp_path):
     assert tuple(tables) == expected
 
 
+def test_intervals_that_allow_for_two_kinds_of_units_are_made_again(spark, scored, tmp_path):
+    settings = {"unit": "user_id", "crossed": "night", **QUICK}
+    expected = direct(spark, scored, name="crossed", **settings)
+    assert again(scored / "aggregates" / "crossed", output=tmp_path / "again") == expected
+    assert again(tmp_path / "again", output=tmp_path / "twice") == expected
+    assert {row["method"] for row in expected[0]} == {"two_way", "auto", "bca"}
+    without = load(None, overrides=["aggregate.crossed=null"], flags={"aggregate.output": str(tmp_path / "alone")})
+    assert set(reaggregate([tmp_path / "again"], without)[1]["method"].to_pylist()) == {"auto", "bca"}
+    with pytest.raises(UsageError, match="a second kind of unit by country are not there"):
+        again(tmp_path / "again", output=tmp_path / "none", crossed="country")
+    with pytest.raises(UsageError, match="a second kind of unit do not add over several aggregations"):
+        again(tmp_path / "again", tmp_path / "twice", output=tmp_path / "none")
+
+
 def test_other_contrasts_methods_confidence_and_seed_are_those_of_a_direct_aggregation(spark, scored, tmp_path):
     direct(spark, scored, unit="user_id", name="pairs", **QUICK)
     other = {"baseline": "B", "confidence": 0.9, "methods": ["studentized"], "seed": 3, "adjust": "max_t"}
