@@ -33,6 +33,7 @@ class Scored:
     conventions  those that act when values become sums
     apart        whether two systems may count different queries
     unpaired     whether no query is in two systems, as in the arms of an experiment
+    arms         whether no unit is either: systems are then strata
     diagnostics  sanity checks beside the values, by system and metric
     notes        what a reader should know of how the input was read
     described    what the manifest tells of it
@@ -45,6 +46,7 @@ class Scored:
     conventions: Conventions
     apart: bool
     unpaired: bool = False
+    arms: bool = False
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
     described: Mapping[str, Any] = field(default_factory=dict)

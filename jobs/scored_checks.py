@@ -140,6 +140,12 @@ class Gathered:
                     "them, or leave out the metric (--metrics) or the system (--systems)"
                 )
 
+    def n_crossing(self, systems: Sequence[str]) -> int:
+        """How many units have queries of several systems.  Runs one job."""
+        unit = F.col("query_id") if self.unit == "query_id" else self.column(self.unit)
+        held = self.values.where(F.col("system").isin(list(systems))).groupBy(unit.alias("unit"))
+        return held.agg(F.count_distinct("system").alias("n")).where("n > 1").count()
+
     def by_query(self, systems: Sequence[str]) -> tuple[int, int]:
         """How many queries these systems have, and in how many rows.
 

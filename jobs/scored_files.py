@@ -83,6 +83,7 @@ def of_files(spark: SparkSession, plan: Plan, config: Config, *, scratch: Path) 
         conventions=conventions,
         apart=n_absent > 0 or (ours and conventions.unanswered == "skip" and gathered.is_any(UNANSWERED)),
         unpaired=unpaired,
+        arms=unpaired and chosen.strata is None and not gathered.n_crossing(systems),
         notes=[
             f"{', '.join(paths)}: read as {columns.told}.",
             *_of_names(slots, found, chosen, columns, table),

@@ -151,8 +151,10 @@ CONTRAST_COLUMNS: Columns = {
     "interval": lambda row: _interval(row, sign="+"),
     "p": lambda row: _p(row["p_value"]),
     "adjusted": lambda row: _p(row["p_adjusted"]),
-    "win/tie/loss": lambda row: "" if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}",
-    "verdict": lambda row: Text((row["n_queries"] and row["verdict"]) or "", style=STYLES.get(row["verdict"], "")),
+    "win/tie/loss": lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}" if _compared(row) else "",
+    "verdict": lambda row: Text(
+        (row["delta"] is not None and row["verdict"]) or "", style=STYLES.get(row["verdict"], "")
+    ),
     "flags": lambda row: ", ".join(row["flags"]),
 }
 FLAGS = {
@@ -168,6 +170,11 @@ FLAGS = {
     "no_interval": "the difference of two medians is told without an interval or a test",
     "bucketed": "units share 4,096 buckets, which adds about 1 % of noise to a standard error",
 }
+
+
+def _compared(row: Mapping[str, Any]) -> bool:
+    """Whether queries were compared one by one: two arms have none in common, and sums of another pair tell nothing."""
+    return any(row[key] for key in ("wins", "ties", "losses"))
 
 
 def _value(row: Mapping[str, Any], key: str, *, sign: str = "") -> str:

@@ -55,7 +55,7 @@ def aggregate(
             systems=given.systems,
             measures=given.measures,
             conventions=given.conventions,
-            chosen=config.aggregate,
+            chosen=config.aggregate.model_copy(update={"strata": "system"}) if given.arms else config.aggregate,
             tie_ranges=_tie_ranges(given.diagnostics),
         )
         with progress.stage(f"summing by {plan.unit}"):

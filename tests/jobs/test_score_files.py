@@ -229,6 +229,17 @@ def test_two_arms_without_a_common_query_are_two_samples(spark, tmp_path):
     assert row["p_value"] == pytest.approx(expected.pvalue, rel=1e-6)
     assert row["degrees_of_freedom"] == pytest.approx(expected.df, rel=1e-6)
     assert "No query is of two systems: contrasts are of two samples, and not paired." in described["notes"]
+    sums = pq.read_table(tmp_path / "out" / "unit_sums").to_pylist()
+    assert {(row["stratum"], row["system"]) for row in sums} == {(arm, arm) for arm in arms}
+
+
+def test_users_who_saw_both_arms_are_no_strata(spark, tmp_path):
+    rows = [
+        f"{arm},{arm}{n},u{(n + shift) % 15},{n % 4}" for shift, arm in enumerate(("old", "new")) for n in range(15)
+    ]
+    _, _, contrasts = run(spark, tmp_path, {"ab.csv": "\n".join(["arm,query,user,spend", *rows]) + "\n"}, unit="user")
+    assert (contrasts[0]["delta"], contrasts[0]["n_units"]) == (0.0, 15)
+    assert set(pq.read_table(tmp_path / "out" / "unit_sums")["stratum"].to_pylist()) == {None}
 
 
 def test_weights_segments_and_strata_come_from_the_table(spark, tmp_path):
