@@ -27,7 +27,6 @@ from jobs.scored_checks import Gathered
 from jobs.tables import RESERVED, SCORE_FACTS
 
 MOST_TOLD = 8
-IN_USE = RESERVED | {"segment", "stratum", "unit"}
 
 
 def of_files(spark: SparkSession, plan: Plan, config: Config, *, scratch: Path) -> Scored:
@@ -103,7 +102,7 @@ def _kept(unit: str, chosen: Aggregate, conventions: Conventions, where: str) ->
     named = [each for each in (chosen.strata, chosen.crossed) if each is not None]
     weight = [WEIGHT] if conventions.mean == "weighted" else []
     kept = [each for each in dict.fromkeys([unit, *chosen.segments, *named, *weight]) if each != "query_id"]
-    if taken := [each for each in kept if each in IN_USE]:
+    if taken := [each for each in kept if each in RESERVED]:
         raise UsageError(
             f'{where}: "{taken[0]}" has a meaning of its own here; give the column another name with '
             f"--set aggregate.columns.NAME={taken[0]}"

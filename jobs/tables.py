@@ -44,7 +44,7 @@ SCORE_FACTS = ("n_retrieved", "n_relevant", "n_judged", "status")
 RESERVED = {
     *RANKING_COLUMNS,
     *(column for columns in EXTRAS.values() for column in columns),
-    *("documents", "values", "n_duplicates", "n_repeated", "n_contradictory", "given"),
+    *("documents", "values", "n_duplicates", "n_repeated", "n_contradictory", "given", "segment"),
 }
 """What no column of QUERIES can be called: names of SCORES, and names in use on the way to sums."""
 

@@ -477,6 +477,7 @@ def test_ids_in_the_names_of_folders_keep_their_zeros(evaljob):
         ("query,user\nq1,a\n", USAGE, 'there is no column "query_id" (columns: query, user)'),
         ("query_id,Status\nq1,a\n", USAGE, "scoring has columns of its own called status; rename them"),
         ("query_id,documents\nq1,a\n", USAGE, "scoring has columns of its own called documents; rename them"),
+        ("query_id,segment\nq1,a\n", USAGE, "scoring has columns of its own called segment; rename them"),
         ("query_id,user,USER\nq1,a,b\n", USAGE, "there is more than one column called user"),
         ("query_id,\nq1,a\n", USAGE, "there is a column without a name, or with a backtick in it"),
     ],
