@@ -1,21 +1,35 @@
 """Spark jobs around evalcore: score every query of every system, then estimate and contrast.
 
-    cli.py              the command line            pipeline.py   the only place where stages meet
+    cli.py              the command line            pipeline/     the two jobs: the only place where stages meet
     checks.py           what is refused before Spark starts
     config*.py          settings                    session.py, java.py, doctor.py   the machine
     tables.py           every table's columns       store.py      evaluation directories
     errors.py, spark_errors.py   exit codes         console/, progress.py   what a person sees
+    demo.py             a generated log             notes.py      what a reader should know
+
+Job 1, from files to SCORES:
+
     readers/            files -> RUNS, QRELS, QUERIES
     rankings.py         RUNS + QRELS -> RANKINGS    score.py      RANKINGS -> SCORES (udfs.py)
     audit.py            counts, on the way          refusals.py   the message for each that is not allowed
-    measures.py         what is estimated of each system; custom.py: metrics of a user's own package
     summary.py          SCORES -> what each system answered, means of sanity checks
-    unit_sums.py, pairs.py   SCORES -> sums         spread.py     RANKINGS -> coverage of the catalogue
-    aggregate.py        sums -> ESTIMATES, CONTRASTS (no Spark)
-    aggregations.py     what job 2 wrote, read again: for gate.py, guardrails.py, known_guardrails.py, judgements.py,
-                        the verdict of a night, and power.py, how small a change can be shown (no Spark)
-    notes.py            what a reader should know   catalogue.py  metrics and presets; pages.py: as text and Markdown
-    demo.py             a generated log
+    spread.py           RANKINGS -> coverage of the catalogue
+    catalogue.py, pages.py   metrics and presets, as text and Markdown; custom.py: metrics of a user's own package
+
+Job 2, from SCORES to ESTIMATES and CONTRASTS:
+
+    evaluations.py, scored*.py, named.py   what is aggregated: evaluations, or another tool's table
+    measures.py         what is estimated of each system; columns.py: the same in Spark SQL
+    unit_sums.py, pairs.py   SCORES -> exact sums by unit (buckets.py), what needs both systems of a query
+    quantiles.py, segments.py   SCORES -> quantiles; sums -> tables of every segment, on the executors
+    sums.py             UNIT SUMS as evalcore takes them
+    aggregate.py, inferred.py   sums -> ESTIMATES, CONTRASTS, without Spark
+
+What reads an aggregation again, without Spark:
+
+    aggregations.py     its directory               reaggregate.py, added_sums.py, nights.py   other settings, nights added
+    gate.py, guardrails.py, segment_guardrails.py, judgements.py   verdict.json; power.py: how small a change shows
+    selection*.py       the best of many            datasets.py, means.py   several data sets and their mean
 
 Data goes one way, from table to table, and a stage knows no other stage.
 """
