@@ -27,8 +27,8 @@ Job 2, from SCORES to ESTIMATES and CONTRASTS:
 
 What reads an aggregation again, without Spark:
 
-    aggregations.py     its directory               reaggregate.py, added_sums.py, nights.py   other settings, nights added
-    gate.py, guardrails.py, segment_guardrails.py, judgements.py   verdict.json; power.py: how small a change shows
+    aggregations.py     its directory               reaggregate.py, added_sums.py, nights.py   other settings, more nights
+    gate.py, guardrails.py, judgements.py   verdict.json; power.py: how small a change shows
     selection*.py       the best of many            datasets.py, means.py   several data sets and their mean
 
 Data goes one way, from table to table, and a stage knows no other stage.
