@@ -27,7 +27,7 @@ Job 2, from SCORES to ESTIMATES and CONTRASTS:
 
 What reads an aggregation again, without Spark:
 
-    aggregations.py     its directory               reaggregate.py, added_sums.py, nights.py   other settings, more nights
+    aggregations.py     its directory               reaggregate.py, added_sums.py, nights.py   other settings, nights
     gate.py, guardrails.py, judgements.py   verdict.json; power.py: how small a change shows
     selection*.py       the best of many            datasets.py, means.py   several data sets and their mean
 
