@@ -1,6 +1,8 @@
 """Where no system is better p-values are uniform and families seldom reject: the quick form of benchmarks/null.py."""
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 
@@ -83,6 +85,13 @@ def test_data_sets_of_a_table_do_not_depend_on_how_many_there_are():
     )
     assert more[:CHUNK].tolist() == some.tolist()
     assert len(set(more.tolist())) > 20
+
+
+def test_the_data_are_the_same_in_every_process():
+    code = "from benchmarks.null import SETTINGS; print([setting.described for setting in SETTINGS.values()])"
+    told = {subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(2)}
+    assert len(told) == 1
+    assert b"0x" not in told.pop()
 
 
 def test_each_data_set_is_a_family_of_all_pairs():
