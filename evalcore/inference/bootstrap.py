@@ -122,7 +122,7 @@ def draw(
         delta = mean of the candidate - mean of the baseline
 
     Sums are cut into limbs so narrow that the products add up to whole numbers below 2**53: the result has the same
-    bits for any block size, BLAS and thread count.  Memory: the result and a few matrices of `block_cells` doubles.
+    bits for any block size, BLAS and thread count.  Memory: the result, twice for few units, and `block_cells` doubles.
     Raises DataError for more than 32,768 units.
     """
     n_units, n_columns = sums.n.shape
@@ -131,11 +131,9 @@ def draw(
     n, n_of = _distinct(sums.n.T)
     rows = np.concatenate([*limbs, n]).astype(np.float64)
     totals = np.zeros((len(rows), replicates))
-    block = max(1, block_cells // max(1, n_units, len(rows)))
-    for start in range(0, replicates if n_units else 0, block):
-        stop = min(start + block, replicates)
-        counts = draws.counts(n_units, seed=seed, start=start, stop=stop, stream=stream)
-        totals[:, start:stop] = rows @ ((counts == 0).astype(np.float64) if out_of_bag else counts).T
+    if n_units:
+        for block, counts in draws.blocks(n_units, replicates=replicates, seed=seed, stream=stream, cells=block_cells):
+            totals[:, block] = rows @ ((counts == 0).astype(np.float64) if out_of_bag else counts).T
     of_limbs, of_n = np.split(totals, [len(limbs) * n_columns])
     of_n[of_n == 0] = np.nan
     return Drawn(of_limbs.reshape(len(limbs), n_columns, replicates), width, of_n, n_of, sums.exponents)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -43,6 +46,27 @@ def counts(n_units: int, *, seed: int, start: int, stop: int, stream: int = 0) -
         index = (words.view("<u4")[:, :n_units].astype(np.int64) * n_units) >> 32  # little-endian: the low half first
         index += n_units * np.arange(last - first)[:, np.newaxis]
         drawn[first - start : last - start] = np.bincount(index.ravel(), minlength=index.size).reshape(index.shape)
+    return drawn
+
+
+def blocks(
+    n_units: int, *, replicates: int, seed: int, stream: int = 0, cells: int
+) -> Iterator[tuple[slice, FloatArray]]:
+    """All replicates in blocks of up to `cells` counts: which replicates they are, and their `counts`.
+
+    Where one block holds all it is kept for whoever asks next: the contrasts of the same units, a segment of as many.
+    """
+    at_once = max(1, cells // n_units)
+    counted = _kept if at_once >= replicates else counts
+    for start in range(0, replicates, at_once):
+        stop = min(start + at_once, replicates)
+        yield slice(start, stop), counted(n_units, seed=seed, start=start, stop=stop, stream=stream)
+
+
+@lru_cache(maxsize=1)
+def _kept(n_units: int, *, seed: int, start: int, stop: int, stream: int) -> FloatArray:
+    drawn = counts(n_units, seed=seed, start=start, stop=stop, stream=stream)
+    drawn.setflags(write=False)
     return drawn
 
 

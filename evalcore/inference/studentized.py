@@ -51,12 +51,12 @@ def studentize(
     ends = np.cumsum([part.shape[1] for part in whole])
     drawn = [(stratum.rows, stratum.stream) for stratum in strata] or [(np.arange(n_units), 0)]
     squares = np.zeros((len(statistics), n_replicates))
-    block = max(1, block_cells // max(n_units, columns.shape[1]))
     for rows, stream in drawn:
         of_units, weights = columns[rows], [ordered_sum(share[rows]) for share in shares.T]
-        for start in range(0, n_replicates, block):
-            stop = min(start + block, n_replicates)
-            totals = draws.counts(len(rows), seed=seed, start=start, stop=stop, stream=stream) @ of_units
+        for block, counts in draws.blocks(
+            len(rows), replicates=n_replicates, seed=seed, stream=stream, cells=block_cells
+        ):
+            totals = counts @ of_units
             uu, uh, u, hh, h = (
                 np.ldexp(total, -scale).T
                 for total, scale in zip(np.split(totals, ends[:-1], axis=1), scales, strict=True)
@@ -66,7 +66,7 @@ def studentize(
                 if weights[shared] > 0:
                     d = u[place] / h[shared]
                     square = uu[place] - 2 * d * uh[place] + d * d * hh[shared]
-                    squares[place, start:stop] += square * (weights[shared] / h[shared]) ** 2
+                    squares[place, block] += square * (weights[shared] / h[shared]) ** 2
     return [
         _in_errors(replicated - statistic.estimate, square, least=LEAST_ERROR * statistic.standard_error)
         for statistic, replicated, square in zip(statistics, replicates, squares, strict=True)

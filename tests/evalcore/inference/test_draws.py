@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 from scipy import stats
 
 from evalcore.errors import DataError
-from evalcore.inference.draws import counts
+from evalcore.inference.draws import blocks, counts
 
 M64 = 2**64 - 1
 
@@ -46,6 +46,16 @@ def test_block_boundaries_do_not_show():
     whole = counts(37, seed=5, start=0, stop=30)
     parts = [counts(37, seed=5, start=a, stop=b) for a, b in [(0, 1), (1, 13), (13, 30)]]
     assert_array_equal(np.vstack(parts), whole)
+
+
+@pytest.mark.parametrize("cells", [1, 100, 37 * 30, 10_000])
+def test_blocks_hold_the_counts_of_all_replicates_whoever_asked_before(cells):
+    for seed, stream in [(5, 0), (6, 0), (5, 1), (5, 0)]:
+        found = np.full((30, 37), np.nan)
+        for block, drawn in blocks(37, replicates=30, seed=seed, stream=stream, cells=cells):
+            assert drawn.size <= max(cells, 37)
+            found[block] = drawn
+        assert_array_equal(found, counts(37, seed=seed, start=0, stop=30, stream=stream))
 
 
 def test_a_replicate_draws_as_many_units_as_there_are():
