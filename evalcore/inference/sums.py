@@ -89,6 +89,7 @@ class UnitSums:
     lo: IntArray
     exponents: IntArray
     products: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    _exact_means: dict[int, Fraction] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.units.ndim != 1 or self.units.dtype.kind != "U":
@@ -172,9 +173,11 @@ class UnitSums:
 
     def exact_mean(self, column: int) -> Fraction:
         """The sum over the number of queries, unrounded.  Raises ZeroDivisionError if no query has a value."""
-        total = (int(self.hi[:, column].sum()) << LIMB_BITS) + int(self.lo[:, column].sum())
-        scale = Fraction(2) ** (int(self.exponents[column]) - 2 * LIMB_BITS)
-        return scale * Fraction(total, int(self.n[:, column].sum()))
+        if column not in self._exact_means:  # each column has many contrasts
+            total = (int(self.hi[:, column].sum()) << LIMB_BITS) + int(self.lo[:, column].sum())
+            scale = Fraction(2) ** (int(self.exponents[column]) - 2 * LIMB_BITS)
+            self._exact_means[column] = scale * Fraction(total, int(self.n[:, column].sum()))
+        return self._exact_means[column]
 
     def exact_ratio(self, above: int, below: int) -> Fraction:
         """One column's sum over another's, unrounded.  Raises ZeroDivisionError if the lower one is 0."""
@@ -189,9 +192,10 @@ class UnitSums:
 
     def mean_difference(self, candidate: int, baseline: int) -> float:
         """The mean of one column less that of another, rounded once; NaN if either has no counted query."""
-        if not (self.n[:, candidate].any() and self.n[:, baseline].any()):
+        try:
+            return float(self.exact_mean(candidate) - self.exact_mean(baseline))
+        except ZeroDivisionError:
             return math.nan
-        return float(self.exact_mean(candidate) - self.exact_mean(baseline))
 
     def unit_totals(self, column: int) -> FloatArray:
         """(n_units,) the sum of each unit as a double."""
