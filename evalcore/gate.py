@@ -251,7 +251,7 @@ def _basis(gain: Statistic, margin: float, *, most: float) -> Basis:
     if gain.unpaired:  # no unit has a gain
         few: Basis = "bounds" if gain.informative_units >= FEWEST_INFORMATIVE_UNITS else "too_few_differ"
         return few if enough else "too_few_units"
-    if gain.informative_units == 0:
+    if gain.informative_units == 0 and abs(gain.estimate) <= gain.resolution:
         return "identical"
     if enough and gain.informative_units >= FEWEST_INFORMATIVE_UNITS:
         return "bounds"

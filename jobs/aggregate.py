@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -62,12 +63,15 @@ def aggregate(
         "contrasts": [(places[one], places[other]) for one, other in sides],
         "confidence": settings.confidence,
     }
+    strata = known.strata
+    if segment != ALL and strata and min(Counter(strata).values()) < 2:
+        strata = None  # nothing is known of how the units of a stratum differ that has one of them here
     found = infer(
         known.table,
         methods=settings.methods,
         tests=_tests(settings),
         families=families,
-        strata=known.strata,
+        strata=strata,
         replicates=settings.replicates,
         seed=settings.seed,
         **wanted,

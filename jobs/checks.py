@@ -139,6 +139,10 @@ def check_aggregate(directories: Path | Sequence[Path], config: Config) -> Plan:
     for column in (*chosen.segments, chosen.strata, chosen.crossed):
         if column is not None and column not in manifest["query_columns"]:
             raise UsageError(unknown("column of queries", column, manifest["query_columns"]))
+    if chosen.crossed is not None and (chosen.strata is not None or config.score.conventions.mean == "units"):
+        raise UsageError(
+            "aggregate.crossed allows for two kinds of units, and goes with neither aggregate.strata nor mean: units"
+        )
     if chosen.output is None and len(directories) == 1:
         name_ = chosen.name or unit
         target, replace = directories[0] / "aggregates" / name_, True

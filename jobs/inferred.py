@@ -141,10 +141,13 @@ class Rows:
         baseline   its estimate
         counts     wins, ties and losses of the pair, by column
         """
-        scale = contrast.n_queries if measure.statistic == "sum" else 1
+        scale: float = contrast.n_queries if measure.statistic == "sum" else 1
+        ours, theirs = (int(self.sums.table.n[:, self.sums.columns[side]].sum()) for side in sides)
+        if measure.statistic == "sum" and ours != theirs:
+            scale = math.nan  # of two totals over different queries no mean over common ones tells
         margin = self.settings.margins.get(measure.name)
         if margin is None:
-            margin = default_margin(0.0 if math.isnan(baseline) else baseline * scale)
+            margin = default_margin(0.0 if math.isnan(baseline * scale) else baseline * scale)
         shared: dict[str, Any] = {
             "segment": self.segment,
             "candidate": pair[0],
@@ -223,7 +226,7 @@ def _near(ends: tuple[float, float], bounds: Sequence[float], *, reach: float) -
     return any(abs(end - bound) < reach for end in ends for bound in bounds)
 
 
-def _ends(ends: tuple[float, float], at: float, told: float | None, scale: int) -> dict[str, float | None]:
+def _ends(ends: tuple[float, float], at: float, told: float | None, scale: float) -> dict[str, float | None]:
     """Both ends of an interval; one that is the estimate itself stays what is told of the estimate."""
     low, high = (told if end == at else _rounded(end * scale) for end in ends)
     return {"low": low, "high": high}

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.dataset as ds
 
 from evalcore.gate import Basis, Judgement, Known, judge_known
+from evalcore.verdict import default_margin
 from jobs.aggregations import Aggregation
 from jobs.tables import ALL
 
@@ -76,7 +77,8 @@ def judged(
         n_units=row["n_units"],
         few=_few(row),
     )
-    margin = row["margin"] if margin is None else margin
+    if margin is None:  # that of the row is of its own baseline, which may be the candidate here
+        margin = row["margin"] if row["sign"] == 1 else default_margin(contrast.baseline)
     return judge_known(contrast, margin=margin, higher_is_better=higher_is_better, strict=strict, level=level)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from evalcore import Conventions, Metric, column_name, name
+from evalcore.conventions import GEOMETRIC_FLOOR
 from evalcore.metrics.base import HasElements, floor_of
 
 Statistic: TypeAlias = Literal["mean", "sum", "ratio", "geometric", "weighted", "median", "units"]
@@ -37,7 +38,7 @@ class Measure:
     higher_is_better: bool | None = True
     needs_relevant: bool = False
     undefined_by_system: bool = False
-    floor: float = 0.0
+    floor: float = GEOMETRIC_FLOOR
 
     @property
     def kind(self) -> Literal["mean", "ratio", "geometric"]:
@@ -77,7 +78,7 @@ def _of(metric: Metric, conventions: Conventions) -> list[Measure]:
         higher_is_better=facts.higher_is_better,
         needs_relevant=facts.needs_relevant,
         undefined_by_system=facts.undefined_by_system,
-        floor=floor_of(metric) if statistic == "geometric" else 0.0,
+        floor=floor_of(metric),
     )
     if not isinstance(metric, HasElements):
         return [whole]

@@ -47,7 +47,7 @@ def pair_counts(paired: DataFrame, *, measures: Sequence[Measure], exponents: Ma
     """One row for each contrast, with <column>_wins, _ties and _losses of the candidate; by segment if rows have one.
 
     A win is the better value, which of some metrics is the lower one; what is null on either side counts nowhere.
-    <column>_products is the sum of the products of both values, as `evalcore.inference.UnitSums.products` has it.
+    <column>_products is, of a mean, the sum of the products of both values: `evalcore.inference.UnitSums.products`.
     """
     counts = []
     for measure in measures:
@@ -55,7 +55,9 @@ def pair_counts(paired: DataFrame, *, measures: Sequence[Measure], exponents: Ma
         theirs = F.col(f"{column}_baseline")
         delta = F.col(column) - theirs
         delta = -delta if measure.higher_is_better is False else delta
-        product = factor(F.col(column), exponent=exponents[column]) * factor(theirs, exponent=exponents[column])
+        product = F.lit(None).cast("long")
+        if measure.kind == "mean":  # the values are what is summed, so they fit the scale
+            product = factor(F.col(column), exponent=exponents[column]) * factor(theirs, exponent=exponents[column])
         counts += [
             F.count_if(delta > TIE).alias(f"{column}_wins"),
             F.count_if(F.abs(delta) <= TIE).alias(f"{column}_ties"),

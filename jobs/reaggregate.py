@@ -44,6 +44,7 @@ def reaggregate(directories: Sequence[Path], config: Config) -> tuple[dict[str, 
         raise UsageError(
             f"the sums of {first.directory} are by {first.manifest['unit']}; for another unit aggregate again"
         )
+    _check_settings(first, config)
     measures, systems = given.measures_of(first, chosen), given.systems_of(first, chosen)
     given.check_same(nights, measures, systems, chosen)
     pairs = pairs_of(systems, chosen.baseline)
@@ -100,11 +101,47 @@ def reaggregate(directories: Sequence[Path], config: Config) -> tuple[dict[str, 
                 for night in nights
             ],
             "conventions": first.manifest["conventions"],
+            **_answers(nights, systems),
             "config": dump(Config(aggregate=chosen))["aggregate"],
             "files": {part: store.part_files(staging / part, under=staging) for part in ("unit_sums", "pairs")},
         }
         store.write_manifest(staging, described)
     return {**described, "directory": str(target)}, estimates, contrasts
+
+
+def _answers(nights: Sequence[Aggregation], systems: Sequence[str]) -> dict[str, Any]:
+    """How many queries each system answered on all nights together; nothing where a night does not say."""
+    told = [{row["system"]: row for row in night.manifest.get("answers", [])} for night in nights]
+    if not all(system in rows for rows in told for system in systems):
+        return {}
+    return {
+        "answers": [
+            {
+                "system": system,
+                "n_answered": sum(rows[system]["n_answered"] for rows in told),
+                "n_longest": max(rows[system]["n_longest"] for rows in told),
+            }
+            for system in systems
+        ]
+    }
+
+
+NEED_SCORES = (
+    "segments", "fewest_units", "strata", "crossed", "quantiles", "movers", "columns", "ratios", "lower_is_better"
+)  # fmt: skip
+"""Settings that act on SCORES, which are not read here."""
+
+
+def _check_settings(night: Aggregation, config: Config) -> None:
+    """Raises UsageError for settings that need SCORES and are not those that the sums were made with."""
+    made = {**dump(Config())["aggregate"], **night.manifest["config"]}
+    asked = config.aggregate.model_dump(mode="json", exclude_unset=True)
+    changed = [f"aggregate.{key}" for key in NEED_SCORES if key in asked and asked[key] != made[key]]
+    conventions = config.score.conventions.model_dump(exclude_none=True)
+    known = night.manifest.get("conventions", {})
+    changed += [f"score.conventions.{key}" for key, value in conventions.items() if known.get(key) != value]
+    if changed:
+        raise UsageError(f"{', '.join(changed)}: the sums are made otherwise; aggregate the scores again")
 
 
 def _quantiles(night: Aggregation, chosen: Aggregate) -> dict[QuantileKey, Quantile]:

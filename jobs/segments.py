@@ -136,5 +136,7 @@ def contrasts(found: DataFrame) -> DataFrame:
     reverse = family.orderBy(F.col("p_value").desc_nulls_first(), F.col("segment").desc())
     share = F.col("p_value") * F.count("p_value").over(family) / F.row_number().over(ascending)
     least = F.min("share").over(reverse.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    adjusted = rows.withColumn("share", share).withColumn("p_adjusted", F.least(F.lit(1.0), least))
+    adjusted = rows.withColumn("share", share).withColumn(
+        "p_adjusted", F.when(F.col("p_value").isNotNull(), F.least(F.lit(1.0), least))
+    )
     return adjusted.select(*CONTRASTS.names)

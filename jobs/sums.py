@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from evalcore.inference import Measure as Estimated
 from evalcore.inference import UnitSums
-from jobs.errors import DataRefused
+from jobs.errors import DataRefused, number_of
 from jobs.measures import Measure
 
 PARTS = ("n", "hi", "lo", "undefined", "squares")
@@ -55,6 +55,10 @@ class Sums:
             raise DataRefused("a unit's name contains a NUL character; mend that column and score again")
         units, first, unit = np.unique(np.array(ids, dtype=np.str_), return_index=True, return_inverse=True)
         strata = rows["stratum"].to_pylist()
+        if crossing := len(set(zip(ids, strata, strict=True))) - len(units):
+            raise DataRefused(
+                f"{number_of(crossing, 'unit')} in more than one stratum; strata must part the units, every night alike"
+            )
         both: list[Key] = [key for one, other in pairs for key in ((one, other), (other, one))]
         keys: list[Key] = [*((system, None) for system in systems), *both]
         places = {key: place for place, key in enumerate(keys)}
@@ -96,9 +100,12 @@ class Sums:
         return Estimated(column=self.columns[key], below=below, kind=measure.kind)
 
     def total(self, column: int, less: int | None = None) -> float:
-        """The sum of a column, or of one less another over the same queries, rounded once; NaN if nothing counts."""
-        n = int(self.table.n[:, column].sum())
-        if n == 0:
-            return math.nan
-        subtracted = self.table.exact_mean(less) if less is not None else 0
-        return float((self.table.exact_mean(column) - subtracted) * n)
+        """The sum of a column, or of one less another, rounded once; NaN if nothing counts."""
+        sums = []
+        for each in (column, less):
+            if each is not None:
+                n = int(self.table.n[:, each].sum())
+                if n == 0:
+                    return math.nan
+                sums.append(self.table.exact_mean(each) * n)
+        return float(sums[0] - sum(sums[1:]))

@@ -74,7 +74,8 @@ def _weighed(counted: DataFrame, measures: Sequence[Measure], unit: str) -> Data
     keys = [key for key in ("system", "given", "segment") if key in counted.columns]
     same_unit = Window.partitionBy(*keys, F.col(f"`{unit}`"))
     weights = {
-        measure.unit_weight: F.lit(1.0) / F.count(measure.column).over(same_unit)
+        # a unit without any value has no weight, and needs none
+        measure.unit_weight: F.lit(1.0) / F.nullif(F.count(measure.column).over(same_unit), F.lit(0))
         for measure in measures
         if measure.statistic == "units"
     }
@@ -84,6 +85,8 @@ def _weighed(counted: DataFrame, measures: Sequence[Measure], unit: str) -> Data
 def facts(counted: DataFrame, unit: str, measures: Sequence[Measure], *, stratum: str | None = None) -> Facts:
     """Runs one job over counted SCORES; a value within [-1, 1] by definition is not looked at."""
     columns = {column: added for measure in measures for column, added in added_by(measure).items()}
+    # in a segment, or over the queries of two systems, a unit may have one query alone, whose weight is then 1
+    columns |= {measure.column: F.col(measure.column) for measure in measures if measure.statistic == "units"}
     unbounded = {column for measure in measures if not measure.bounded for column in measure.sums}
     by_system = [measure for measure in measures if measure.undefined_by_system]
     weight = F.col(WEIGHT).cast("double") if any(each.statistic == "weighted" for each in measures) else F.lit(1.0)
@@ -183,8 +186,9 @@ def given_others(counted: DataFrame, *, measures: Sequence[Measure], baseline: s
     """
     columns = [column for measure in measures for column in values_of(measure)]
     theirs = [F.col(column).alias(f"{column}_given") for column in columns]
-    others = counted.select("query_id", F.col("system").alias("given"), *theirs)
-    pairs = counted.join(others, on="query_id", how="inner").where(F.col("system") != F.col("given"))
+    keys: list[str] = [key for key in ("query_id", "segment") if key in counted.columns]
+    others = counted.select(*keys, F.col("system").alias("given"), *theirs)
+    pairs = counted.join(others, on=keys, how="inner").where(F.col("system") != F.col("given"))
     pairs = pairs.withColumns(
         {column: F.when(F.col(f"{column}_given").isNotNull(), F.col(column)) for column in columns}
     )

@@ -49,10 +49,13 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
         convention = described["conventions"]["no_relevant"]
         out.print(f"undefined: for want of a relevant document, and then no_relevant: {convention}; else left out.")
     if _scalars(contrasted):
+        how = ADJUSTED.get(chosen.get("adjust", "holm"), "")
         out.print(
-            "p: two-sided t test; adjusted: Holm, over the contrasts of a metric; verdict: the interval against 0,"
+            f"p: two-sided t test; adjusted: {how}, over the contrasts of a metric; verdict: the interval against 0,"
         )
-        out.print("and, to be equivalent, inside a margin of 0.5 % of the baseline, at least 0.0005.")
+        usual = "0.5 % of the baseline, at least 0.0005"
+        margin = f"the margin that is set, else {usual}" if chosen.get("margins") else f"a margin of {usual}"
+        out.print(f"and, to be equivalent, inside {margin}.")
     show_notes(out, described["notes"])
     for flag in FLAGS:
         if flag in seen:
@@ -69,6 +72,13 @@ MEANS = {
     "units": "means of the means of units",
 }
 """What estimates are under the convention ``mean``, where they are not means of queries."""
+ADJUSTED = {
+    "holm": "Holm",
+    "max_t": "max-T",
+    "tukey_hsd": "Tukey's HSD by randomisation",
+    "bonferroni": "Bonferroni",
+    "benjamini_hochberg": "Benjamini and Hochberg (false discovery rate)",
+}
 Columns: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str | Text]]
 """Each column and what it shows of a row."""
 
