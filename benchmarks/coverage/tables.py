@@ -116,16 +116,20 @@ def buckets(results: Results) -> str:
 
 def beside(found: dict[str, Found]) -> str:
     """How far coverage is from what another program found."""
-    gaps = {
-        (name, method): found[name].intervals[method].coverage - coverage
-        for name, of_methods in reference.PUBLISHED.items()
-        for method, coverage in of_methods.items()
-    }
+    gaps, errors = {}, {}
+    for name, of_methods in reference.PUBLISHED.items():
+        for method, coverage in of_methods.items():
+            ours = found[name].intervals[method]
+            gaps[name, method] = ours.coverage - coverage
+            errors[name, method] = math.hypot(ours.error, math.sqrt(coverage * (1 - coverage) / reference.DATA_SETS))
     (name, method), largest = max(gaps.items(), key=lambda each: abs(each[1]))
-    above = sum(abs(gap) > 0.015 for gap in gaps.values())
+    far = [key for key, gap in gaps.items() if abs(gap) > 0.015]
+    beyond = sum(abs(gap) > 3 * errors[key] for key, gap in gaps.items())
     return (
         f"An independent simulation of the {len(REFERENCE)} settings that chose `auto`, with its own formulae and "
         f"{reference.DATA_SETS:,} data sets each, has {len(gaps)} figures that this page has too. They differ by "
         f"{100 * math.sqrt(_mean(gap * gap for gap in gaps.values())):.2f} points (root mean square), at most by "
-        f"{100 * abs(largest):.1f} (`{method}`, {name}); {above} by more than 1.5."
+        f"{100 * abs(largest):.1f} (`{method}`, {name}). {len(far)} differ by more than 1.5 points"
+        + (f", of these settings: {'; '.join(dict.fromkeys(name for name, _ in far))}" if far else "")
+        + f". {beyond} differ by more than 3 Monte-Carlo errors of both together."
     )
