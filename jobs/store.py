@@ -133,6 +133,8 @@ def write_manifest(directory: Path, content: Mapping[str, Any]) -> None:
 def read_manifest(directory: Path) -> dict[str, Any]:
     """A directory's manifest.  Raises UsageError where there is none, DataRefused where it is damaged."""
     path = directory / MANIFEST
+    if not directory.exists():
+        raise UsageError(f"{directory} does not exist; name the folder that `evaljob score --output` made")
     if not path.is_file():
         raise UsageError(
             f"{directory} is not an evaluation: there is no {MANIFEST}; `evaljob score --output` makes one"

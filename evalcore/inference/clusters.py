@@ -46,7 +46,7 @@ def degrees_of_freedom(share: FloatArray, *, correlation: float, n_queries: int)
 
     Source: Imbens & Kolesar 2016, doi:10.1162/REST_a_00552; with correlation 0 Bell & McCaffrey 2002.
     """
-    if len(share) < 2:
+    if len(share) < 2 or share.max() >= 1:
         return 1.0
     if share.max() - share.min() <= 1e-12 * share.max():
         return float(len(share) - 1)

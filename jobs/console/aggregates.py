@@ -60,6 +60,10 @@ def show_aggregate(described: Mapping[str, Any], estimates: pa.Table, contrasts:
     for flag in FLAGS:
         if flag in seen:
             out.print(f"{flag}: {FLAGS[flag]}")
+    if told := described.get("segments"):
+        left_out = f", {told['n_small']:,} with too few units are left out" if told["n_small"] else ""
+        where = f"{described['directory']}/segment_estimates, segment_contrasts"
+        out.print(f"{told['n_shown']:,} segments{left_out}: {where}", soft_wrap=True)
     methods = ", ".join(chosen["methods"])
     out.print(f"All columns, and a row for each of {methods}: {described['directory']}/*.parquet")
 

@@ -658,7 +658,7 @@ def evaluation(scored, command):
         ("ev --unit user --baseline aa", 'unknown system "aa". Did you mean "a"? Known: a.'),
         ("ev --unit user --name ../x", 'an aggregation cannot be called "../x"; give it a plain name with --name'),
         (". --unit query_id", ". is not an evaluation: there is no manifest.json; `evaljob score --output` makes one"),
-        ("nope --unit query_id", "nope is not an evaluation: there is no manifest.json; "),
+        ("nope --unit query_id", "nope does not exist; name the folder that `evaljob score --output` made"),
     ],
 )
 def test_a_wrong_aggregation_is_refused_before_spark_starts(command, evaluation, arguments, message):

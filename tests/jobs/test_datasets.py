@@ -303,7 +303,7 @@ def test_names_and_directories_that_cannot_be_are_refused_with_the_next_step(tmp
         (f"={x}", f"y={x}"): f"={x}: {usual}",
         (f"x={x}", f"x={x}"): "two data sets are called x",
         (f"x={x}", f"y={x}"): "x and y are one evaluation: its queries would count twice",
-        (f"x={x}", "y=/nowhere"): "y: /nowhere is not an evaluation: there is no manifest.json; "
+        (f"x={x}", "y=/nowhere"): "y: /nowhere does not exist; name the folder that `evaljob score --output` made"
         "`evaljob score --output` makes one",
         (f"x={x}", "y=/nowhere", "--name", "user"): 'x: unknown aggregation "user". Known: query_id.',
     }.items():

@@ -250,7 +250,7 @@ def test_settings_that_cannot_work_are_refused_with_the_next_step(tmp_path, caps
         assert refusal(capsys, tmp_path, *arguments) == (message, 2)
     assert refusal(capsys, tmp_path)[1] == 2
     assert refusal(capsys, tmp_path / "nothing", *ap) == (
-        f"{tmp_path / 'nothing'} is not an evaluation: there is no manifest.json; `evaljob score --output` makes one",
+        f"{tmp_path / 'nothing'} does not exist; name the folder that `evaljob score --output` made",
         2,
     )
 

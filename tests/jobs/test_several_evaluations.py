@@ -260,7 +260,7 @@ def test_scores_of_another_version_are_compared_with_a_note(spark, folder, tmp_p
     [
         ("old new --unit user_id", "no output directory is given; name one with --output"),
         ("old old/../old --unit user_id --output out", "name each evaluation once"),
-        ("old none --unit user_id --output out", "none is not an evaluation: there is no manifest.json"),
+        ("old none --unit user_id --output out", "none does not exist; name the folder"),
         ("old new --unit user_id --output new --force", "new is an evaluation, and an aggregation does not replace it"),
         ("old new --unit user_id --output old", "old exists; choose another --output, or replace it with --force"),
         ("old new --output out", "what resampling draws has no default"),
