@@ -16,8 +16,8 @@ from evalcore import METRICS, PRESETS, Conventions, JudgedRankings, name, parse,
 from evalcore.inference import INTERVALS, TESTS
 from evalcore.scoring import SIDES
 from jobs import catalogue, cli, pages
-from jobs.console.aggregates import FLAGS
 from jobs.config_file import load
+from jobs.console.aggregates import FLAGS
 from tests.support.evaluations import aggregate, score, write_trec
 
 DOCS = Path(__file__).parents[1] / "docs"
