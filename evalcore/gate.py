@@ -259,7 +259,7 @@ def _basis(gain: Statistic, margin: float, *, most: float) -> Basis:
         return "no_unit_fell"
     if not enough:
         return "too_few_units"
-    return "few_differ" if _most_lost(gain, most) < margin else "too_few_differ"
+    return "few_differ" if max(_most_lost(gain, most), -gain.estimate) < margin else "too_few_differ"
 
 
 def _most_lost(gain: Statistic, most: float) -> float:

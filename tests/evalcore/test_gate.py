@@ -166,6 +166,18 @@ def test_arms_without_a_common_unit_are_not_identical_though_nothing_differs_wit
     assert (found.answer, found.basis) == (answer, basis)
 
 
+def test_sides_that_weigh_units_otherwise_are_not_the_same_though_no_unit_differs():
+    values = np.repeat([[0.0], [1.0]], 100, axis=0)  # the candidate counts a third query of each unit that has 0
+    ids = [f"u{i:03d}" for i in range(200)]
+    both = np.column_stack([values, values])
+    more = np.column_stack([np.full((100, 1), np.nan), np.zeros((100, 1))])
+    sums = UnitSums.from_values([*ids, *ids[:100]], np.vstack([both, more]))
+    measures = [Measure(column=0), Measure(column=1)]
+    (found,) = judge(sums, measures=measures, guardrails=[Guardrail(candidate=1, baseline=0, margin=MARGIN)])
+    assert (found.answer, found.basis) == ("invalid", "too_few_differ")
+    assert (found.delta, found.informative_units) == (pytest.approx(1 / 3 - 1 / 2), 0)
+
+
 def test_the_limits_of_a_number_of_events_are_garwoods():
     exact = [stats.chi2.ppf(0.95, 2 * (events + 1)) / 2 for events in range(10)]
     assert pytest.approx(exact, abs=5e-5) == MOST_EVENTS

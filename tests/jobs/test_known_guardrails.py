@@ -76,7 +76,7 @@ def test_a_segment_that_is_missing_or_tells_nothing_is_invalid(tmp_path, capsys)
         (
             {"delta": 0.09, "candidate": "base", "baseline": "new"},
             "regressed",
-            "AP in country=de changed by -0.0900, beyond the margin of 0.0100, and at best by -0.0350",
+            "AP in country=de changed by -0.0900, beyond the margin of 0.0025, and at best by -0.0350",
         ),
     ],
 )
