@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.coverage import buckets
 from benchmarks.coverage.page import page
 from benchmarks.coverage.settings import DELTA, REFERENCE, SETTINGS
-from benchmarks.coverage.simulation import simulate
+from benchmarks.coverage.simulation import COSTLY, simulate
 from benchmarks.coverage.store import Results
 from benchmarks.coverage.tables import short
 from evalcore.inference import INTERVALS
@@ -28,8 +28,6 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "coverage.md"
 STORE = ROOT / "out" / "coverage.json"
 QUICK = 200
-COSTLY = {"wild": 10}
-"""Intervals that take long, and how many times fewer data sets they get."""
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from platform import python_version
 
 from benchmarks.coverage.buckets import QUERIES
 from benchmarks.coverage.settings import OTHERS, REFERENCE, SETTINGS, Setting
-from benchmarks.coverage.simulation import CHUNK, Found
+from benchmarks.coverage.simulation import CHUNK, COSTLY, Found
 from benchmarks.coverage.store import Results
 from benchmarks.coverage.tables import beside, buckets, by_setting, enough, ignoring, of_auto, overall, points
 from evalcore.inference import INTERVALS
@@ -20,12 +20,15 @@ def page(results: Results) -> str:
     """The text of docs/coverage.md."""
     found = results.settings
     data_sets = min(each.data_sets for each in found.values())
+    costly = ", ".join(f"`{method}`" for method in COSTLY)
     return (
         "\n\n".join(
             [
                 "# Coverage of the intervals",
                 "Made by `make coverage`; do not edit.",
-                ABOUT.format(data_sets=data_sets, chunk=CHUNK, settings=len(SETTINGS), others=len(OTHERS)).strip(),
+                ABOUT.format(
+                    data_sets=data_sets, chunk=CHUNK, settings=len(SETTINGS), others=len(OTHERS), costly=costly
+                ).strip(),
                 "## Which interval to choose",
                 _choice(found),
                 "## Every interval over all settings",
@@ -65,7 +68,7 @@ ABOUT = """
 An interval of 95 % should hold the true value in 95 of 100 evaluations. Whether it does can be tried where the true
 value is known: values of queries are drawn from a distribution with a known mean, {data_sets:,} times for each of
 {settings} settings, every interval is made with `evalcore.inference.infer`, and the share that hold the truth is
-counted. All figures come from seeds, so they can be made again.
+counted ({costly}, which takes long, on a tenth of them). All figures come from seeds, so they can be made again.
 
 A setting is a distribution of query values, a number of units and, for clusters, sizes and the correlation of
 queries of a cluster (ICC):
@@ -163,14 +166,16 @@ def _choice(found: dict[str, Found]) -> str:
     ties = "delta rr10 (80% ties), N=50"
     losses = "delta with rare losses (85% ties), N=400"
     usual = ("rr10 (35% zeros), N=1000", "ndcg moderate, N=1000", "delta rr10 (80% ties), N=1000")
-    at_1000 = [each.coverage for name in usual for each in found[name].intervals.values()]
+    quick = [method for method in INTERVALS if method not in COSTLY]
+    at_1000 = [found[name].intervals[method].coverage for name in usual for method in quick]
     sparse = [f"delta sparse (97% ties), N={units}" for units in (50, 200)]
     flagged = " and ".join(f"{100 * found[name].flagged['insufficient']:.0f} %" for name in sparse)
     return CHOICE.format(
         n_all=n_all, low=low, high=high, n_others=n_others, low_of_others=low_of_others, high_of_others=high_of_others,
         t_ties=covers(ties, "t"), auto_ties=covers(ties, "auto"), bca_ties=covers(ties, "bca"),
         studentized_ties=covers(ties, "studentized"), hall_ties=covers(ties, "hall"),
-        t_losses=covers(losses, "t"), auto_losses=covers(losses, "auto"), t_skewed=covers(skewed, "t"), hall_skewed=covers(skewed, "hall"), auto_skewed=covers(skewed, "auto"),
+        t_losses=covers(losses, "t"), auto_losses=covers(losses, "auto"), t_skewed=covers(skewed, "t"),
+        hall_skewed=covers(skewed, "hall"), auto_skewed=covers(skewed, "auto"),
         basic_skewed=covers(skewed, "basic"),
         low_1000=points(min(at_1000)), high_1000=points(max(at_1000)),
         cr1_few=covers(few, "cr1"), t_few=covers(few, "t"), percentile_few=covers(few, "percentile"),

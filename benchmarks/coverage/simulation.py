@@ -16,6 +16,8 @@ from evalcore.inference import INTERVALS, Contrast, Estimate, infer
 
 CHUNK = 100
 """Data sets that share the draws of a bootstrap: their intervals depend on each other a little, chunks do not."""
+COSTLY = {"wild": 10}
+"""Intervals that take long, and how many times fewer data sets they get."""
 HULLS = {
     "t + hall": ("t", "hall"),
     "t + studentized": ("t", "studentized"),
