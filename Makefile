@@ -39,7 +39,7 @@ parity: setup ## Compare with six other tools on real data and write docs/parity
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
 	.venv/bin/python -m benchmarks.parity
 
-coverage: setup ## Simulate how often intervals hold the truth and write docs/coverage.md (half an hour on one core)
+coverage: setup ## Simulate how often intervals hold the truth and write docs/coverage.md (40 minutes on one core)
 	OMP_NUM_THREADS=1 .venv/bin/python -m benchmarks.coverage $(ARGS)
 
 package: setup ## Build what a cluster needs into out/package

@@ -1,6 +1,6 @@
 """How often each interval holds the true value, in settings where it is known: writes docs/coverage.md.
 
-    make coverage                                10,000 data sets for each setting; half an hour on one core
+    make coverage                                10,000 data sets for each setting; 40 minutes on one core
     python -m benchmarks.coverage --quick        200 data sets; prints a line for each setting and writes nothing
     python -m benchmarks.coverage --resume       goes on where a run was stopped; new intervals alone are computed
     python -m benchmarks.coverage --only Zipf    settings whose name has that text again, the others as they are

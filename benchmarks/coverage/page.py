@@ -87,7 +87,7 @@ which makes them depend on each other a little, so the error is taken from the s
 Intervals of one setting see the same data sets, so they compare better than that.
 
 *Informative units* are those whose value is not the most common one: for a difference of two systems, the units
-where they differ. With fewer than 10 no method works, and the flag `insufficient` says so.
+where they differ. With fewer than 10 no method can be relied on, and the flag `insufficient` says so.
 """
 CHOICE = """
 * `auto`, unless there is a reason against it. It covers {low} to {high} % in the {n_all} settings with 10 or more
@@ -105,6 +105,7 @@ CHOICE = """
   is noise, as in differences with many ties ({hall_ties} and {studentized_ties} with 50 queries).
 * `percentile`, `basic`, `normal` and `bca` are there for comparison with other programs. `basic` covers {basic_skewed}
   of `ndcg skewed`, N=50, and `bca` {bca_ties} of differences with many ties.
+* `wild` takes by far the longest and covers no more than `t`: it is there for its p-values.
 * With fewer than 10 informative units, none: of data sets of `delta sparse` with 50 and 200 queries {flagged} are
   flagged `insufficient`, and even `auto` covers {auto_sparse}. More queries are needed.
 """
