@@ -69,6 +69,7 @@ An interval of 95 % should hold the true value in 95 of 100 evaluations. Whether
 value is known: values of queries are drawn from a distribution with a known mean, {data_sets:,} times for each of
 {settings} settings, every interval is made with `evalcore.inference.infer`, and the share that hold the truth is
 counted ({costly}, which takes long, on a tenth of them). All figures come from seeds, so they can be made again.
+Intervals that resample have 1,999 replicates where queries are the units, and 999 for clusters and buckets.
 
 A setting is a distribution of query values, a number of units and, for clusters, sizes and the correlation of
 queries of a cluster (ICC):
