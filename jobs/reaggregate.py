@@ -127,7 +127,7 @@ def _answers(nights: Sequence[Aggregation], systems: Sequence[str]) -> dict[str,
 
 
 NEED_SCORES = (
-    "segments", "fewest_units", "strata", "crossed", "quantiles", "movers", "columns", "ratios", "lower_is_better"
+    "segments", "fewest_units", "strata", "quantiles", "movers", "columns", "ratios", "lower_is_better"
 )  # fmt: skip
 """Settings that act on SCORES, which are not read here."""
 

@@ -232,6 +232,7 @@ def test_the_demo_finds_the_planted_regression_and_logs_plain_lines(tmp_path):
         "starting Spark",
         "looking at the input",
         "scoring 3 systems with 5 metrics",
+        "checking",
         "summing by user_id",
         "9,999 bootstrap replicates",
     ]
@@ -296,9 +297,9 @@ def test_what_a_killed_score_leaves_is_no_evaluation_and_hinders_no_other(spark,
     code, _ = score_until_written(tmp_path, signal.SIGKILL)
     assert code == -signal.SIGKILL
     (left,) = tmp_path.glob(".out.*")
-    for folder in (tmp_path / "out", left):
+    for folder, told in ((tmp_path / "out", "does not exist"), (left, "is not an evaluation")):
         assert cli.main(["aggregate", str(folder), "--unit", "query_id"]) == 2
-        assert f"{folder} is not an evaluation" in capfd.readouterr().err
+        assert f"{folder} {told}" in capfd.readouterr().err
     tables = [word for name in ("runs", "qrels") for word in (f"--{name}", str(tmp_path / "log" / f"{name}.parquet"))]
     assert cli.main(["score", *tables, "--output", str(tmp_path / "out"), "--quiet"]) == 0
     assert (tmp_path / "out" / "manifest.json").is_file()

@@ -59,8 +59,8 @@ def test_of_a_ratio_a_query_with_nothing_below_counts_as_a_unit(spark, tmp_path)
     score(spark, tmp_path / "out", "PCOC", settings)
     estimates, _ = aggregate(spark, tmp_path / "out", unit="query_id", methods=["t"])
     row = estimate_of(estimates, "PCOC", "A")
-    residuals = [0.5 - 5 * (i < 2) for i in range(20)]  # the delta method: s / (mean below * sqrt(n))
-    error = math.sqrt(sum(each**2 for each in residuals) / 19) / (2 / 20) / math.sqrt(20)
+    # CR2: a query's squared residual over what its share of the denominator, 1/2 for each of two, leaves of it
+    error = math.sqrt(18 * 0.5**2 + 2 * 4.5**2 / (1 - 1 / 2)) / 2
     assert (row["estimate"], row["n_units"]) == (5, 20)
     assert row["standard_error"] == pytest.approx(error, rel=1e-12)
 
