@@ -21,7 +21,7 @@ ONLY = {
     **{stage: {"jobs.pipeline"} for stage in STAGES},
     "jobs.pipeline": ENTRANCES | {"jobs.pipeline"},
     "jobs.session": ENTRANCES | {"jobs.doctor"},
-    "jobs.cli": {"jobs.__main__"},
+    "jobs.cli": {"jobs.cli", "jobs.__main__"},
 }
 
 

@@ -234,7 +234,7 @@ def test_the_commands_of_own_metrics_have_options_that_exist():
     assert [line[1] for line in lines] == ["score", "aggregate"]
     for line in lines:
         command, bound, *_ = cli.app.parse_args(line[1:], exit_on_error=False, print_error=False)
-        assert command is getattr(cli, line[1])
+        assert command is cli.app[line[1]].default_command
         assert bound.arguments
 
 

@@ -24,7 +24,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from evalcore import METRICS, PRESETS
-from jobs import cli, demo
+from jobs import cli, console, demo
+from jobs.cli.app import Common
 from jobs.config import Demo
 from jobs.config_file import load
 
@@ -93,9 +94,9 @@ def test_version_is_that_of_the_package(capsys):
 
 @pytest.mark.parametrize("command", ["score", "aggregate", "gate", "power", "metrics", "doctor", "demo"])
 def test_help_tells_what_every_option_is_for(command, capsys):
-    parameters = signature(getattr(cli, command)).parameters
+    parameters = signature(cli.app[command].default_command).parameters
     options = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY and name != "common"]
-    options += [field.name for field in fields(cli.Common)] if "common" in parameters else []
+    options += [field.name for field in fields(Common)] if "common" in parameters else []
     positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]
     assert cli.main([command, "--help"]) == 0
     told = capsys.readouterr().out
@@ -135,7 +136,7 @@ def test_an_unexpected_error_is_one_line_with_the_way_to_its_traceback(monkeypat
     def break_down(_):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(cli.console, "show_metrics", break_down)
+    monkeypatch.setattr(console, "show_metrics", break_down)
     assert cli.main(["metrics"]) == 1
     assert capsys.readouterr().err == (
         "evaljob: unexpected error: ZeroDivisionError: by zero; set EVALJOB_TRACEBACK=1 and run again to see where\n"
@@ -192,7 +193,7 @@ def test_the_demo_has_the_settings_of_its_file():
 
 
 def test_settings_of_a_person_win_over_those_of_the_demo():
-    chosen = cli.Common(set_=["score.metrics=[AP]"]).load({}, defaults=demo.SETTINGS)
+    chosen = Common(set_=["score.metrics=[AP]"]).load({}, defaults=demo.SETTINGS)
     assert (chosen.score.metrics, chosen.aggregate.unit) == (["AP"], "user_id")
 
 
