@@ -1,0 +1,93 @@
+"""The input of a scoring run as tables: which reader takes what, and what is refused of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from evalcore import Conventions, Metric, name
+from evalcore.scoring import takes_one_grade
+from jobs import audit, rankings, readers, refusals
+from jobs.config import Inputs
+from jobs.tables import QRELS_SCHEMA
+
+
+class Source:
+    """The input of a scoring run as tables."""
+
+    def __init__(self, spark: SparkSession, inputs: Inputs, conventions: Conventions, *, needs: frozenset[str]) -> None:
+        self._spark = spark
+        self._inputs = inputs
+        self._conventions = conventions
+        self._needs = needs
+        self._order = "rank" if conventions.ties == "rank_column" and "scores" not in needs else "score"
+        self._readers = {
+            option: readers.READERS[readers.resolve(paths, option=option, format=inputs.format)]
+            for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
+            if paths
+        }
+        self.runs: DataFrame = self._readers["runs"].runs(
+            spark, inputs.runs, system_from=inputs.system_from, placed=rankings.looks_at_places(conventions)
+        )
+        if inputs.qrels:
+            self.qrels: DataFrame = self._readers["qrels"].qrels(
+                spark, inputs.qrels, preferences="preferences" in needs
+            )
+        else:
+            self.qrels = spark.createDataFrame([], QRELS_SCHEMA)
+
+        self.needed_runs = rankings.needed(self.runs, conventions)
+
+    def runs_of(self, system: str | None) -> DataFrame:
+        """The rows of RUNS of one system."""
+        return self.needed_runs.where(F.col("system") == F.lit(system))
+
+    def qrel_counts(self) -> audit.QrelCounts:
+        """What one pass over QRELS tells.  Raises DataRefused for judgments that cannot be read."""
+        counts = audit.count_qrels(self.qrels)
+        paths = self._inputs.qrels
+        if paths:
+            refusals.of_qrels(counts, self.qrels, self._conventions, paths=paths, flaws=self._flaws("qrels"))
+        return counts
+
+    def queries(self) -> DataFrame | None:
+        """QUERIES, each query once."""
+        path = self._inputs.queries
+        if path is None:
+            return None
+        queries = readers.queries(self._spark, path)
+        refusals.of_queries(queries, path, flaws=lambda: readers.flaws_of_queries(self._spark, path))
+        return queries
+
+    def systems(self) -> list[str]:
+        """The names of all systems, in order."""
+        return refusals.systems_of(
+            self.runs,
+            paths=self._inputs.runs,
+            files=self._readers["runs"].files(self._spark, self._inputs.runs),
+            by_tag=self._inputs.system_from == "tag",
+            flaws=self._flaws("runs"),
+        )
+
+    def refuse(
+        self, counts: Mapping[str, int], scores: DataFrame, metrics: Sequence[Metric], *, asked_for_all: bool
+    ) -> None:
+        """Raises DataRefused for what the scoring pass counted and the conventions do not allow.
+
+        asked_for_all   whether the universe is all judged queries, and not a list of queries
+        """
+        refusals.of_runs(counts, self.runs, self._conventions, flaws=self._flaws("runs"))
+        refusals.of_judgments(
+            counts,
+            self.qrels,
+            by_subtopic=bool(self._needs & rankings.BY_SUBTOPIC),
+            of_one_grade=[name(metric) for metric in metrics if takes_one_grade(metric)],
+        )
+        refusals.of_universe(counts, self.runs, self.qrels, scores, self._conventions, asked_for_all=asked_for_all)
+
+    def _flaws(self, option: str) -> Callable[[], list[str]]:
+        """What finds the first rows that cannot be read, for a message."""
+        paths: list[str] = getattr(self._inputs, option)
+        return lambda: list(self._readers[option].flaws(self._spark, paths, kind=option, order=self._order))
