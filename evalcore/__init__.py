@@ -9,7 +9,7 @@
     statuses.py      what is known of a system's answer to a query
     scoring.py       metrics under conventions, and sanity checks beside them
     conventions.py   the choices that change a number; presets.py: named sets of them
-    evaluation.py    values of plain Python data, which plain.py and given.py read
+    evaluation.py    values of mappings (plain.py, given.py) and tables (tables.py)
     compat/          other tools' calls and names, with these values
     inference/       estimates and paired contrasts with bootstrap intervals
     verdict.py       what an interval says
@@ -20,7 +20,7 @@ No files, no clock, no Spark, no logging: arrays in, arrays out.
 
 from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, EvalcoreError, MetricNameError
-from evalcore.evaluation import Evaluation, evaluate
+from evalcore.evaluation import Evaluation, evaluate, evaluate_runs
 from evalcore.metrics import METRICS, Metric, column_name, name, parameters, parse, parse_list
 from evalcore.ordering import rank_order
 from evalcore.presets import PRESETS, Preset, preset
@@ -28,6 +28,6 @@ from evalcore.rankings import Grades, JudgedRankings
 
 __all__ = [
     "METRICS", "PRESETS", "ConventionError", "Conventions", "DataError", "EvalcoreError", "Evaluation", "Grades",
-    "JudgedRankings", "Metric", "MetricNameError", "Preset", "column_name", "evaluate", "name", "parameters", "parse",
-    "parse_list", "preset", "rank_order",
+    "JudgedRankings", "Metric", "MetricNameError", "Preset", "column_name", "evaluate", "evaluate_runs", "name",
+    "parameters", "parse", "parse_list", "preset", "rank_order",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from evalcore.presets import preset as preset_of
 from evalcore.rankings import JudgedRankings
 from evalcore.scoring import Diagnostic, by_column, check, needs_of, score, takes_one_grade
 from evalcore.statuses import NO_RELEVANT, OK, RELEVANT_GRADE, UNANSWERED, UNJUDGED, left_out
+from evalcore.tables import Table, is_table, names_of, qrels_of, run_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,15 +91,15 @@ class Evaluation:
 
 
 def evaluate(
-    run: Run,
-    qrels: Qrels,
+    run: Run | Table,
+    qrels: Qrels | Table,
     metrics: str | Sequence[str | Metric],
     *,
     preset: str = "default",
     conventions: Conventions | None = None,
     queries: Collection[Any] | Mapping[Any, float] | None = None,
     diagnostics: Sequence[Diagnostic] = (),
-    reference: Run | None = None,
+    reference: Run | Table | None = None,
     propensities: Mapping[Any, Mapping[Any, float]] | None = None,
 ) -> Evaluation:
     """Every metric for every query.
@@ -127,6 +128,10 @@ def evaluate(
     rules = conventions or chosen.conventions
     wanted = _metrics(metrics, short=chosen.short)
     check(wanted, rules, diagnostics)
+    if propensities is None and is_table(qrels) and "propensity" in names_of(qrels):
+        propensities = qrels_of(qrels, "propensity")
+    run, reference = _one_run(run, "the run"), _one_run(reference, "the reference run")
+    qrels = qrels_of(qrels) if is_table(qrels) else qrels
     answers, judgments = by_text(run, "of the run"), by_text(qrels, "of the judgments")
     unlabelled = not judgments and not any(metric.FACTS.judgments for metric in wanted)
     if unlabelled:
@@ -169,6 +174,52 @@ def evaluate(
     )
     _refuse(found)
     return found
+
+
+def _one_run(run: Run | Table | None, whose: str) -> Any:  # noqa: ANN401 (a Run)
+    if not is_table(run):
+        return run
+    systems = run_of(run, whose=whose)
+    if len(systems) > 1:
+        raise DataError(f"{whose} has {len(systems)} systems, e.g. {few(list(systems))}; use evaluate_runs")
+    return next(iter(systems.values()), {})
+
+
+def evaluate_runs(
+    runs: Mapping[Any, Run | Table] | Table,
+    qrels: Qrels | Table,
+    metrics: str | Sequence[str | Metric],
+    *,
+    preset: str = "default",
+    conventions: Conventions | None = None,
+    queries: Collection[Any] | Mapping[Any, float] | None = None,
+    diagnostics: Sequence[Diagnostic] = (),
+    reference: Run | Table | None = None,
+    propensities: Mapping[Any, Mapping[Any, float]] | None = None,
+) -> dict[str, Evaluation]:
+    """Every metric for every query of every system: system -> its values, as `evaluate` gives them.
+
+    runs   system -> run; or a table with a column ``system``
+
+    >>> runs = {"old": {"q1": ["b", "a"]}, "new": {"q1": ["a", "b"]}}
+    >>> {system: found.mean() for system, found in evaluate_runs(runs, {"q1": ["a"]}, "RR").items()}
+    {'old': {'RR': 0.5}, 'new': {'RR': 1.0}}
+    """
+    by_system = run_of(runs, whose="the runs") if is_table(runs) else by_text(runs, "of the runs")
+    return {
+        system: evaluate(
+            run,
+            qrels,
+            metrics,
+            preset=preset,
+            conventions=conventions,
+            queries=queries,
+            diagnostics=diagnostics,
+            reference=reference,
+            propensities=propensities,
+        )
+        for system, run in by_system.items()
+    }
 
 
 def _metrics(given: str | Sequence[str | Metric], *, short: Mapping[str, Mapping[str, str]]) -> list[Metric]:

@@ -252,3 +252,10 @@ def test_every_link_leads_to_a_file_or_a_heading(page):
 def anchors_of(page: str) -> set[str]:
     headings = [line.lstrip("#") for line in OF_CODE.sub("", page).splitlines() if line.startswith("#")]
     return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+# python.md
+
+
+def test_the_examples_of_python_give_what_is_shown():
+    run_examples(PAGES["python.md"])
