@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from evalcore.conventions import (
     Conventions,
@@ -30,6 +30,8 @@ from evalcore.conventions import (
 from evalcore.errors import unknown
 from evalcore.inference import INTERVALS, TESTS
 from evalcore.presets import PRESETS, preset
+from jobs.config_input import Judgments
+from jobs.config_section import Section
 
 
 def _known(kind: str, names: Collection[str]) -> Callable[[str], str]:
@@ -48,18 +50,6 @@ def _two(columns: list[str]) -> list[str]:
     if len(columns) != 2:
         raise ValueError(f"a ratio is of two columns, [above, below], not of {len(columns)}")
     return columns
-
-
-class Section(BaseModel):
-    """What all sections share: no unknown settings, no silent conversions, no changes once built."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_empty(cls, given: object) -> object:
-        """A section whose settings are all commented out is null in YAML; it means the defaults."""
-        return {} if given is None else given
 
 
 class Inputs(Section):
@@ -254,6 +244,7 @@ class Config(Section):
     """Everything that can be set, by section."""
 
     inputs: Inputs = Field(default=Inputs(), description="the runs, judgments and queries to read")
+    judgments: Judgments = Field(default=Judgments(), description="how labels become grades")
     score: Score = Field(default=Score(), description="which metrics, and by which conventions")
     output: Output = Field(default=Output(), description="where the evaluation goes")
     aggregate: Aggregate = Field(default=Aggregate(), description="how query values become estimates")

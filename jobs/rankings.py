@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -17,13 +18,16 @@ BY_SUBTOPIC = frozenset({"subtopics", "preferences"})
 """Needs for which a document may have several judgments, one for each subtopic or group."""
 
 
-def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataFrame:
+Repeated = Literal["error", "max", "mean", "latest", "majority"]
+
+
+def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset(), repeated: Repeated = "error") -> DataFrame:
     """QRELS -> one row per (query, document), partitioned by query for every later join.
 
-    Moves every judgment once. Repeated judgments become one; `n_repeated` and `n_contradictory` count
-    what was repeated, with the same grade or with another, and `n_subtopics` is 1 for a document with judgments of
-    several subtopics, for the audit. Where subtopics or preferences are needed, `entries` holds them all,
-    and the grade is the best of them.
+    Moves every judgment once. Repeated judgments become one, of the greatest propensity; `n_repeated` and
+    `n_contradictory` count what was repeated, with the same grade or with another, and `n_subtopics` is 1 for a
+    document with judgments of several subtopics, for the audit. Where subtopics or preferences are needed, `entries`
+    holds them all, and the grade is the best of them.
     """
     rows = qrels.repartition("query_id")
     spread = F.when(F.min("relevance") < F.max("relevance"), 1).otherwise(0)
@@ -35,16 +39,17 @@ def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataF
         other_propensity = F.min("propensity") < F.max("propensity")
         spread = F.when((F.min("relevance") < F.max("relevance")) | other_propensity, 1).otherwise(0)
     document = ("query_id", "doc_id")
+    grade = _grade_of_all(repeated).alias("relevance")
     if not needs & BY_SUBTOPIC:
         return rows.groupBy(*document).agg(
-            F.max("relevance").alias("relevance"),
+            grade,
             (F.count("*") - 1).alias("n_repeated"),
             spread.alias("n_contradictory"),
             several.alias("n_subtopics"),
             *(column.alias(key) for key, column in propensity.items()),
         )
     each = rows.groupBy(*document, "subtopic").agg(
-        F.max("relevance").alias("relevance"),
+        grade,
         (F.count("*") - 1).alias("n_repeated"),
         spread.alias("n_contradictory"),
         *(column.alias(key) for key, column in propensity.items()),
@@ -58,6 +63,24 @@ def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataF
         F.collect_list(entry).alias("entries"),
         *(F.max(key).alias(key) for key in propensity),
     )
+
+
+def _grade_of_all(repeated: Repeated) -> Column:
+    """The grade of a document from its judgments, in whatever order they come; sums and counts take them sorted."""
+    if repeated == "latest":  # at the same time the higher grade
+        return F.max(F.struct("time", "relevance"))["relevance"]
+    if repeated in ("max", "error"):
+        return F.max("relevance")
+    grades = F.sort_array(F.collect_list("relevance"))
+    if repeated == "mean":
+        return F.aggregate(grades, F.lit(0.0), lambda total, each: total + each) / F.size(grades)
+    counted = F.transform(  # of the grades given most often the highest
+        F.array_distinct(grades),
+        lambda grade: F.struct(
+            F.size(F.filter(grades, lambda each: each == grade)).alias("times"), grade.alias("grade")
+        ),
+    )
+    return F.array_max(counted)["grade"]
 
 
 def ranked(

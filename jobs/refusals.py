@@ -119,10 +119,11 @@ def of_runs(counts: Mapping[str, int], runs: DataFrame, conventions: Conventions
 
 
 def of_judgments(
-    counts: Mapping[str, int], qrels: DataFrame, *, by_subtopic: bool, of_one_grade: Sequence[str]
+    counts: Mapping[str, int], qrels: DataFrame, *, repeated: str, by_subtopic: bool, of_one_grade: Sequence[str]
 ) -> None:
     """Raises DataRefused for several judgments of one document.
 
+    repeated        what becomes of those with different grades
     by_subtopic     whether a document may have a judgment for each subtopic
     of_one_grade    the metrics that take one grade for each document
     """
@@ -135,7 +136,7 @@ def of_judgments(
             "would need one grade for each document. Use metrics of subtopics (such as alpha_nDCG@20) or of "
             "preferences, or judgments with one grade for each document"
         )
-    if n_documents := counts["n_contradictory"]:
+    if repeated == "error" and (n_documents := counts["n_contradictory"]):
         grades = F.sort_array(F.collect_set("relevance"))
         propensities = F.sort_array(F.collect_set("propensity"))
         keys = ["query_id", "doc_id", *(["subtopic"] if by_subtopic else [])]
@@ -144,7 +145,8 @@ def of_judgments(
         judged = judged.where(F.size(what) > 1)
         raise DataRefused(
             f"--qrels: {number_of(n_documents, 'document')} judged more than once with different {what}: "
-            f"{_examples(judged, query='query_id', document='doc_id', **{what: what})}; keep one judgment of each"
+            f"{_examples(judged, query='query_id', document='doc_id', **{what: what})}; keep one judgment of "
+            "each, or choose a rule with --set judgments.repeated=max (or mean, latest, majority)"
         )
 
 

@@ -11,7 +11,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 STAGES = {
     f"jobs.{name}"
-    for name in ("audit", "rankings", "score", "spread", "summary", "unit_sums", "pairs", "quantiles", "segments")
+    for name in (
+        *("audit", "judgments", "rankings", "score", "spread", "summary"),
+        *("unit_sums", "pairs", "quantiles", "segments"),
+    )
 }
 PARTS = STAGES | {"jobs.readers", "jobs.sinks"}
 ENTRANCES = {"jobs.cli", "jobs.api", "jobs.__main__"}

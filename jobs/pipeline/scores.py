@@ -30,7 +30,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
     depth = scoring.depth_of(metrics, conventions, chosen.diagnostics)
     with store.publish(output, replace=config.output.force) as staging, told():
         with progress.stage("looking at the input"):
-            source = Source(spark, config.inputs, conventions, needs=needs)
+            source = Source(spark, config, conventions, needs=needs)
             systems = source.systems()
             if chosen.reference not in (None, *systems):
                 raise UsageError(unknown("system", str(chosen.reference), systems))
@@ -39,7 +39,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
         others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
         check_columns(metrics, others, chosen)
         watched = audit.Audit(conventions, needs)
-        judgments = rankings.judgments(source.qrels, needs=needs)
+        judgments = rankings.judgments(source.qrels, needs=needs, repeated=config.judgments.repeated)
         how: dict[str, Any] = {"conventions": conventions, "depth": depth, "needs": needs}
         ranked = rankings.ranked(watched.runs(source.needed_runs), judgments, **how)
         reference = None

@@ -9,17 +9,18 @@ from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric, name
 from evalcore.scoring import takes_one_grade
-from jobs import audit, rankings, readers, refusals
-from jobs.config import Inputs
+from jobs import audit, judgments, rankings, readers, refusals
+from jobs.config import Config
 from jobs.tables import QRELS_SCHEMA
 
 
 class Source:
     """The input of a scoring run as tables."""
 
-    def __init__(self, spark: SparkSession, inputs: Inputs, conventions: Conventions, *, needs: frozenset[str]) -> None:
+    def __init__(self, spark: SparkSession, config: Config, conventions: Conventions, *, needs: frozenset[str]) -> None:
         self._spark = spark
-        self._inputs = inputs
+        self._inputs = inputs = config.inputs
+        self._judgments = config.judgments
         self._conventions = conventions
         self._needs = needs
         self._order = "rank" if conventions.ties == "rank_column" and "scores" not in needs else "score"
@@ -32,9 +33,9 @@ class Source:
             spark, inputs.runs, system_from=inputs.system_from, placed=rankings.looks_at_places(conventions)
         )
         if inputs.qrels:
-            self.qrels: DataFrame = self._readers["qrels"].qrels(
-                spark, inputs.qrels, preferences="preferences" in needs
-            )
+            labelled = self._readers["qrels"].qrels(spark, inputs.qrels, preferences="preferences" in needs)
+            self._labelled = labelled.withColumnRenamed("relevance", "label")
+            self.qrels: DataFrame = judgments.graded(self._labelled, self._judgments)
         else:
             self.qrels = spark.createDataFrame([], QRELS_SCHEMA)
 
@@ -49,7 +50,7 @@ class Source:
         counts = audit.count_qrels(self.qrels)
         paths = self._inputs.qrels
         if paths:
-            refusals.of_qrels(counts, self.qrels, self._conventions, paths=paths, flaws=self._flaws("qrels"))
+            refusals.of_qrels(counts, self.qrels, self._conventions, paths=paths, flaws=self._flaws_of_qrels)
         return counts
 
     def queries(self) -> DataFrame | None:
@@ -82,10 +83,14 @@ class Source:
         refusals.of_judgments(
             counts,
             self.qrels,
+            repeated=self._judgments.repeated,
             by_subtopic=bool(self._needs & rankings.BY_SUBTOPIC),
             of_one_grade=[name(metric) for metric in metrics if takes_one_grade(metric)],
         )
         refusals.of_universe(counts, self.runs, self.qrels, scores, self._conventions, asked_for_all=asked_for_all)
+
+    def _flaws_of_qrels(self) -> list[str]:
+        return self._flaws("qrels")() or judgments.flaws(self._labelled, self._judgments)
 
     def _flaws(self, option: str) -> Callable[[], list[str]]:
         """What finds the first rows that cannot be read, for a message."""

@@ -16,12 +16,12 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from jobs.errors import DataRefused, UsageError, address, number_of
+from jobs.numbers import number
 from jobs.readers.parquet import NUMBER as NUMERIC
 from jobs.readers.paths import located, resolve
 from jobs.readers.places import first_flawed
 from jobs.readers.queries import PERMISSIVE, UNREAD
 from jobs.readers.score_columns import METRIC, QUERY, SYSTEM, VALUE, Columns
-from jobs.readers.trec import INFINITE, NAN, NUMBER
 
 DIVIDERS = (",", ";", "\t")
 SUMMARY = "all"
@@ -63,9 +63,7 @@ class Table:
         """A column as numbers, null where there is none."""
         if not self.texts:
             return self.raw(column) if column in self.arrays else self.raw(column).cast("double")
-        text = self.text(column)
-        number = F.when(text.rlike(NUMBER) | text.rlike(INFINITE), text.cast("double"))
-        return F.coalesce(number, F.when(text.rlike(NAN), float("nan")))
+        return number(self.text(column))
 
 
 Known: TypeAlias = Callable[[str], bool]

@@ -20,12 +20,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.errors import number_of
+from jobs.numbers import number, whole_number
 from jobs.readers.paths import located
 from jobs.readers.places import first_flawed, place
 
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-INFINITE = r"(?i)^[+-]?(inf|infinity)$"
-NAN = r"(?i)^[+-]?nan$"
 COLUMNS = {
     "runs": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iteration", "document", "relevance"),
@@ -42,8 +40,8 @@ def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str, placed:
         F.when(field.whole, tag).alias("system"),
         F.when(field.whole, field.items[0]).alias("query_id"),
         F.when(field.whole, field.items[2]).alias("doc_id"),
-        F.when(field.whole, _number(field.items[4])).alias("score"),
-        F.when(field.whole, _whole_number(field.items[3])).alias("rank"),
+        F.when(field.whole, number(field.items[4])).alias("score"),
+        F.when(field.whole, whole_number(field.items[3])).alias("rank"),
         place(wanted=placed),
         F.col("_metadata.file_path").alias("file"),
     )
@@ -66,7 +64,7 @@ def qrels(spark: SparkSession, paths: Sequence[str], *, preferences: bool = Fals
     return field.frame.select(
         F.when(whole, items[0]).alias("query_id"),
         F.when(whole, items[2]).alias("doc_id"),
-        F.when(whole, _number(items[3])).alias("relevance"),
+        F.when(whole, number(items[3])).alias("relevance"),
         F.when(whole, subtopic).alias("subtopic"),
         F.lit(None).cast("double").alias("propensity"),
     )
@@ -84,11 +82,11 @@ def flaws(
 
     order   the column of runs that must be a number
     """
-    columns, number = COLUMNS[kind], order if kind == "runs" else "relevance"
+    columns, wanted = COLUMNS[kind], order if kind == "runs" else "relevance"
     field = _fields(spark, paths, kind=kind, keep_all=True)
-    text = field.items[columns.index(number)]
-    value = _whole_number(text) if number == "rank" else _number(text)
-    usable = value.isNotNull() & (F.lit(number != "relevance") | (F.abs(value) < float("inf")))
+    text = field.items[columns.index(wanted)]
+    value = whole_number(text) if wanted == "rank" else number(text)
+    usable = value.isNotNull() & (F.lit(wanted != "relevance") | (F.abs(value) < float("inf")))
     flawed = ~field.passed_over & (~field.whole | ~usable)
     found = []
     shown = (
@@ -107,7 +105,7 @@ def flaws(
         elif row.n_items > len(columns) and not (row["rank"] or "").lstrip("+-").isdigit():
             found.append(f'{where}: {row.n_items} columns, and the rank is "{row["rank"]}"; is there a space in an id?')
         else:
-            found.append(f'{where}: {number} is "{row.number}", which is not {NUMBERS[number]}')
+            found.append(f'{where}: {wanted} is "{row.number}", which is not {NUMBERS[wanted]}')
     return found
 
 
@@ -126,7 +124,7 @@ class _Fields:
         # words after the tag are passed over, but a space inside a document's id would look like them
         exact = self.n_items == n_columns
         self.whole = self.decoded & (
-            exact | ((self.n_items > n_columns) & _whole_number(self.items[3]).isNotNull()) if more else exact
+            exact | ((self.n_items > n_columns) & whole_number(self.items[3]).isNotNull()) if more else exact
         )
 
 
@@ -136,16 +134,6 @@ def _fields(spark: SparkSession, paths: Sequence[str], *, kind: str, keep_all: b
     if not keep_all:
         field.frame = field.frame.where(~field.passed_over)
     return field
-
-
-def _number(text: Column) -> Column:
-    """The number that a text is, null if it is none. Spark alone would also take `1.0d` and `1f`."""
-    number = F.when(text.rlike(NUMBER) | text.rlike(INFINITE), text.cast("double"))
-    return F.coalesce(number, F.when(text.rlike(NAN), float("nan")))
-
-
-def _whole_number(text: Column) -> Column:
-    return F.when(text.rlike("^[+-]?[0-9]{1,9}$"), text.cast("int"))
 
 
 def _stem(path: Column) -> Column:

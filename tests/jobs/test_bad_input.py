@@ -339,7 +339,7 @@ def test_judgments_that_contradict_each_other_are_refused(evaljob):
     evaljob.write("bad.txt", "q1 0 d1 1\nq1 0 d1 2\nq2 0 d1 0\nq2 0 d1 0\n")
     assert evaljob.score_refused(REFUSED, qrels="bad.txt") == (
         '--qrels: 1 document judged more than once with different grades: query "q1", document "d1", grades 1 and 2; '
-        "keep one judgment of each"
+        "keep one judgment of each, or choose a rule with --set judgments.repeated=max (or mean, latest, majority)"
     )
 
 

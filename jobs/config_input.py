@@ -1,0 +1,66 @@
+"""The sections about what becomes of the input before it is scored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from jobs.config_section import Section
+
+
+def _words(given: object) -> object:
+    """Keys of a table as a log has them: YAML reads some words as numbers or booleans."""
+    if not isinstance(given, dict):
+        return given
+    return {str(key).lower() if isinstance(key, bool) else str(key): value for key, value in given.items()}
+
+
+def _numbers(given: object) -> object:
+    """Keys of a table as numbers: where a setting is given singly, or was kept as JSON, they are text."""
+    if not isinstance(given, dict):
+        return given
+    try:
+        return {float(key): value for key, value in given.items()}
+    except (TypeError, ValueError):
+        raise ValueError("keys must be numbers") from None
+
+
+def _moment(given: str) -> str:
+    """A date, or a date with a time."""
+    try:
+        datetime.fromisoformat(given)
+    except ValueError:
+        raise ValueError(f'"{given}" is no date or time, such as 2026-11-30 or 2026-11-30T18:00') from None
+    return given
+
+
+Words = Annotated[dict[str, float], BeforeValidator(_words)]
+Steps = Annotated[dict[float, float], BeforeValidator(_numbers)]
+Share = Annotated[float, Field(gt=0, le=1)]
+Propensities = Annotated[dict[float, Share], BeforeValidator(_numbers)]
+Moment = Annotated[str, AfterValidator(_moment)]
+
+
+class Judgments(Section):
+    """judgments:  how labels become grades."""
+
+    grades: Words = Field(default={}, description="a grade for every label, such as {Exact: 3, Substitute: 2}")
+    steps: Steps = Field(
+        default={}, description="the grade of labels from a number on, such as {30: 1, 120: 2}; below all of them 0"
+    )
+    repeated: Literal["error", "max", "mean", "latest", "majority"] = Field(
+        default="error", description="the grade of a document that was judged several times, with different grades"
+    )
+    after: Moment | None = Field(default=None, description="judgments of this day or time, and earlier, are left out")
+    until: Moment | None = Field(default=None, description="judgments later than this day or time are left out")
+    positions: Propensities = Field(
+        default={}, description="how likely a position is looked at, such as {1: 1.0, 2: 0.6}; for IPS and SNIPS"
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Judgments:
+        if self.grades and self.steps:
+            raise ValueError("give grades for labels that are words, or steps for labels that are numbers, not both")
+        return self
