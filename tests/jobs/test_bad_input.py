@@ -88,7 +88,7 @@ class Command:
 def command(tmp_path, monkeypatch, capfd):
     """A good run, good judgments, and the command, which must not come to start Spark."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "_session", lambda *_: pytest.fail("Spark was started"))
+    monkeypatch.setattr("jobs.session.session", lambda **_: pytest.fail("Spark was started"))
     made = Command(tmp_path, capfd)
     made.write("run.txt", RUN)
     made.write("qrels.txt", QRELS)
@@ -98,7 +98,7 @@ def command(tmp_path, monkeypatch, capfd):
 @pytest.fixture
 def evaljob(spark, command, monkeypatch):
     """The same with Spark."""
-    monkeypatch.setattr(cli, "_session", lambda *_: spark)
+    monkeypatch.setattr("jobs.session.session", lambda **_: spark)
     return command
 
 

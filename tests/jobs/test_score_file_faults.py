@@ -204,7 +204,7 @@ def test_parquet_that_is_not_what_columns_say_is_refused(spark, tmp_path):
 )
 def test_a_wrong_command_is_refused_before_spark_starts(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "_session", lambda *_: pytest.fail("Spark was started"))
+    monkeypatch.setattr("jobs.session.session", lambda **_: pytest.fail("Spark was started"))
     write(tmp_path, {"a.csv": WIDE})
     assert cli.main(["aggregate", *arguments.split()]) == 2
     assert message in capsys.readouterr().err

@@ -283,7 +283,7 @@ def test_fewer_than_two_units_are_flagged(spark, tmp_path):
 
 
 def test_the_command_shows_estimates_and_how_it_read_the_table(spark, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(cli, "_session", lambda *_: spark)
+    monkeypatch.setattr("jobs.session.session", lambda **_: spark)
     (file,) = write(tmp_path, {"a.csv": WIDE})
     arguments = ["aggregate", "--scores", file, "--unit", "user", "--baseline", "A", "--metrics", "latency_ms,nDCG@10"]
     assert cli.main([*arguments, "--output", str(tmp_path / "out"), "--quiet"]) == 0

@@ -269,13 +269,13 @@ def test_scores_of_another_version_are_compared_with_a_note(spark, folder, tmp_p
 )
 def test_a_wrong_command_is_refused_before_spark_starts(folder, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(cli, "_session", lambda *_: pytest.fail("Spark was started"))
+    monkeypatch.setattr("jobs.session.session", lambda **_: pytest.fail("Spark was started"))
     assert cli.main(["aggregate", *arguments.split()]) == 2
     assert message in capsys.readouterr().err
 
 
 def test_the_command_takes_several_evaluations(spark, folder, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(cli, "_session", lambda *_: spark)
+    monkeypatch.setattr("jobs.session.session", lambda **_: spark)
     arguments = [
         "aggregate",
         str(folder / "old"),
