@@ -14,16 +14,10 @@ from pyspark.sql import functions as F
 
 from evalcore import Conventions
 from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
+from jobs.ids import blank
 
 N_SCORES = "n_scores"
 """Rows of SCORES; counted in the stage that writes them, so that it must equal the rows found there."""
-
-
-def blank(key: str) -> Column:
-    """Whether an id is null or nothing but spaces."""
-    text = F.col(key)
-    # the first comparison reads one byte, and spares nearly every id the trimmed copy
-    return F.coalesce((text < "!") & (F.trim(text) == ""), F.lit(True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +60,14 @@ def count_qrels(qrels: DataFrame) -> QrelCounts:
 
 @dataclass(frozen=True)
 class Audit:
-    """Counts of RUNS, of rankings before the universe is applied, and of RANKINGS."""
+    """Counts of RUNS, of rankings before the universe is applied, and of RANKINGS.
+
+    removes_self   whether documents that are their own query are counted, to be removed
+    """
 
     conventions: Conventions
     needs: frozenset[str] = frozenset()
+    removes_self: bool = False
     _seen: dict[str, Observation] = field(default_factory=dict)
 
     def _watch(self, name: str, table: DataFrame, counts: Mapping[str, Column]) -> DataFrame:
@@ -85,6 +83,8 @@ class Audit:
         not_finite = (F.isnan("score") | (F.abs("score") == float("inf"))) & F.lit(order == "score")
         # one number for each row, in compiled code: observing interprets its expressions row by row
         flaw = F.when(unusable, 1).when(not_finite, 2)
+        if self.removes_self:
+            flaw = flaw.when(F.col("doc_id") == F.col("query_id"), 3)
         watched = self._watch(
             "runs",
             runs.withColumn("flaw", flaw),
@@ -92,13 +92,14 @@ class Audit:
                 "n_run_rows": F.count("*"),
                 "n_unusable_run_rows": F.count_if(F.col("flaw") == 1),
                 "n_non_finite_scores": F.count_if(F.col("flaw") == 2),
+                **({"n_self_retrieved": F.count_if(F.col("flaw") == 3)} if self.removes_self else {}),
             },
         )
         return watched.drop("flaw")
 
     def ranked(self, ranked: DataFrame) -> DataFrame:
         """Rankings of all queries, also of those outside the universe, watched."""
-        sums = {key: F.sum(key) for key in ("n_duplicates", "n_misordered")}
+        sums = {key: F.sum(key) for key in ("n_duplicates", "n_collapsed", "n_misordered")}
         return self._watch("ranked", ranked, {"n_rankings": F.count("*"), **sums})
 
     def rankings(self, rankings: DataFrame, *, n_systems: int) -> DataFrame:

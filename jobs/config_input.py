@@ -64,3 +64,16 @@ class Judgments(Section):
         if self.grades and self.steps:
             raise ValueError("give grades for labels that are words, or steps for labels that are numbers, not both")
         return self
+
+
+class Prepare(Section):
+    """prepare:  what is done to the input of all systems alike, by id, before anything is ranked."""
+
+    sample: Share = Field(default=1.0, description="a fixed share of the queries, the same for every system and night")
+    self_retrieval: Literal["keep", "remove"] = Field(
+        default="keep", description="a document whose id is the query's, in runs and judgments"
+    )
+    separator: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description='what divides a document from its passage in doc_id, such as "#": the best passage counts',
+    )

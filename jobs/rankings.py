@@ -90,13 +90,16 @@ def ranked(
     conventions: Conventions,
     depth: int | None,
     needs: frozenset[str] = frozenset(),
+    collapse: bool = False,
 ) -> DataFrame:
     """RUNS -> one row per (system, query) that returned something: the grades of its documents, best first.
 
     n_retrieved   documents, up to the depth
     n_duplicates  copies of documents that the system returned more than once, of those within the depth
+    n_collapsed   passages of documents that have one of a better rank, if passages collapse
     n_misordered  1 where the document with the best rank has not the best score, where the input has ranks
     needs         what to gather beside grades, of `EXTRAS`
+    collapse      whether a document that is there several times, as its passages, counts once, by its best rank
 
     Moves every returned document once. One ranking must fit in an executor's memory. The cut to the
     depth comes after the shuffle: before it, rows in no order would be sorted twice for nothing.
@@ -104,17 +107,20 @@ def ranked(
     keys, ascending = _order(conventions)
     one_each = conventions.duplicates in ("first", "last", "best_score")
     rows = runs.repartition("query_id")
-    if one_each:
+    best_first = [key.asc() if ascending else key.desc() for key in keys]
+    if collapse:
+        rows = _first_of_each(rows, best_first)
+    elif one_each:
         rows = _keep_one(rows, conventions)
     if depth is not None:
-        rows = _within(rows, keys, ascending=ascending, depth=depth, whole_ties=conventions.ties in TIES_BY_SCORE)
+        rows = _within(rows, best_first, depth=depth, whole_ties=conventions.ties in TIES_BY_SCORE)
     known = ["propensity"] if "propensities" in needs else []
     grades = judgments.select("query_id", "doc_id", F.col("relevance").alias("grade"), *known)
     graded = rows.join(grades.hint("shuffle_hash"), on=["query_id", "doc_id"], how="left")
     named = [key.alias(f"key_{index}") for index, key in enumerate(keys)]
     more = [*(["score"] if "scores" in needs else []), *known]
     documents = F.sort_array(F.collect_list(F.struct(*named, "doc_id", "grade", *more)), asc=ascending)
-    copies = F.sum("n_copies") if one_each else F.lit(None)
+    copies = F.sum("n_copies") if one_each or collapse else F.lit(None)
     misordered = F.lit(0)
     if "rank" in runs.columns:
         misordered = F.when(F.min_by("score", "rank") < F.max("score"), 1).otherwise(0)
@@ -130,14 +136,14 @@ def ranked(
         F.col("documents.grade").alias("grades"),
         *extras,
         F.size("documents").alias("n_retrieved"),
-        F.coalesce("n_copies", repeated).alias("n_duplicates"),
+        (F.lit(0) if collapse else F.coalesce("n_copies", repeated)).alias("n_duplicates"),
+        (F.col("n_copies") if collapse else F.lit(0)).alias("n_collapsed"),
         "n_misordered",
     )
 
 
-def _within(rows: DataFrame, keys: Sequence[Column], *, ascending: bool, depth: int, whole_ties: bool) -> DataFrame:
+def _within(rows: DataFrame, best_first: Sequence[Column], *, depth: int, whole_ties: bool) -> DataFrame:
     """Rows up to the depth; of documents that are tied there all, if the tie rule is to look at them all."""
-    best_first = [key.asc() if ascending else key.desc() for key in keys]
     if whole_ties:
         best_first = best_first[:1]
     place = F.rank() if whole_ties else F.row_number()
@@ -186,8 +192,13 @@ def _keep_one(runs: DataFrame, conventions: Conventions) -> DataFrame:
         "last": [F.col("place").desc()],
         "best_score": [finite.desc(), *rank, F.col("place").asc()],
     }
+    return _first_of_each(runs, first[conventions.duplicates])
+
+
+def _first_of_each(runs: DataFrame, order: Sequence[Column]) -> DataFrame:
+    """The first row of each document of a ranking; n_copies is how many others there were."""
     same = Window.partitionBy("query_id", "system", "doc_id")
-    numbered = runs.withColumn("copy", F.row_number().over(same.orderBy(*first[conventions.duplicates])))
+    numbered = runs.withColumn("copy", F.row_number().over(same.orderBy(*order)))
     counted = numbered.withColumn("n_copies", F.count("*").over(same) - 1)
     return counted.where(F.col("copy") == 1)
 
@@ -234,7 +245,8 @@ def complete(
         theirs = reference.select("query_id", F.col("doc_ids").alias("reference"))
         universe = universe.join(theirs.hint("shuffle_hash"), on="query_id", how="left")
     expected = universe.withColumn("system", F.explode(F.array(*[F.lit(system) for system in systems])))
-    rankings = ranked.drop("n_misordered").join(expected.hint("shuffle_hash"), on=["query_id", "system"], how="right")
+    answers = ranked.drop("n_misordered", "n_collapsed")
+    rankings = answers.join(expected.hint("shuffle_hash"), on=["query_id", "system"], how="right")
     n_retrieved = F.coalesce("n_retrieved", F.lit(0))
     nothing_relevant = F.lit(False) if unlabelled else F.col("n_relevant") == 0
     status = (

@@ -79,9 +79,23 @@ def systems_of(runs: DataFrame, *, paths: Sequence[str], files: Sequence[str], b
 
 
 def of_qrels(
-    counts: QrelCounts, qrels: DataFrame, conventions: Conventions, *, paths: Sequence[str], flaws: Flaws
+    counts: QrelCounts,
+    qrels: DataFrame,
+    conventions: Conventions,
+    *,
+    paths: Sequence[str],
+    sample: float | None,
+    flaws: Flaws,
 ) -> None:
-    """Raises DataRefused for judgments that cannot be read, or negative ones where the convention forbids."""
+    """Raises DataRefused for judgments that cannot be read, or negative ones where the convention forbids.
+
+    sample   the share of queries that is looked at, None for all
+    """
+    if counts.n_qrel_rows == 0 and sample is not None:
+        raise DataRefused(
+            f"--qrels: a sample of {sample:g} of the queries has no judgment in {', '.join(paths)}; take a larger "
+            "share with --sample"
+        )
     if counts.n_qrel_rows == 0:
         raise DataRefused(f"--qrels: there is no judgment in {', '.join(paths)}")
     if counts.n_unusable_qrel_rows:

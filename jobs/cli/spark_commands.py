@@ -22,6 +22,7 @@ def score(
     output: str | None = None,
     preset: str | None = None,
     system_from: str | None = None,
+    sample: float | None = None,
     force: Flag = False,
     common: Common = COMMON,
 ) -> int:
@@ -43,6 +44,8 @@ def score(
         Conventions by the name of a tool: default, trec_eval.
     system_from
         A system's name in TREC files: tag or file.
+    sample
+        A share of the queries, such as 0.01: the same queries for every system and every night.
     force
         Replace an evaluation that exists.
     """
@@ -52,6 +55,7 @@ def score(
             "inputs.qrels": qrels,
             "inputs.queries": queries,
             "inputs.system_from": system_from,
+            "prepare.sample": sample,
             "score.metrics": metrics,
             "score.preset": preset,
             "output.dir": output,

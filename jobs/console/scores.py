@@ -33,10 +33,12 @@ def show_score(output: str, manifest: Mapping[str, Any]) -> None:
         "n_repeated": "counted once: judgments repeated with the same grade",
         "n_negative_grades": f"negative grades, {treated['negative_grade']}",
         "n_duplicates": f"documents returned more than once, {treated['duplicates']}",
+        "n_collapsed": "passages of documents that have one of a better rank",
+        "n_self_retrieved": "removed: documents whose id is the query's",
         "n_non_finite_scores": "ranked last: scores that are NaN or infinite",
     }
     for key, meaning in told.items():
-        if counts[key]:
+        if counts.get(key):
             out.print(f"{counts[key]:>10,} {meaning}")
     show_notes(out, manifest["notes"])
     _show_diagnostics(out, manifest)

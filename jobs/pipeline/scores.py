@@ -38,13 +38,14 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             queries = source.queries()
         others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
         check_columns(metrics, others, chosen)
-        watched = audit.Audit(conventions, needs)
+        watched = audit.Audit(conventions, needs, removes_self=config.prepare.self_retrieval == "remove")
         judgments = rankings.judgments(source.qrels, needs=needs, repeated=config.judgments.repeated)
-        how: dict[str, Any] = {"conventions": conventions, "depth": depth, "needs": needs}
-        ranked = rankings.ranked(watched.runs(source.needed_runs), judgments, **how)
+        how: dict[str, Any] = {"conventions": conventions, "collapse": config.prepare.separator is not None}
+        kept = source.kept(watched.runs(source.needed_runs))
+        ranked = rankings.ranked(kept, judgments, depth=depth, needs=needs, **how)
         reference = None
         if "reference" in needs:  # ranked by itself, so that nothing of the others is ranked twice
-            reference = rankings.ranked(source.runs_of(chosen.reference), judgments, **how)
+            reference = rankings.ranked(source.runs_of(chosen.reference), judgments, depth=depth, needs=needs, **how)
         answers = rankings.complete(
             watched.ranked(ranked),
             judgments,
@@ -77,11 +78,11 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
         if chosen.spread_at is not None:
             with progress.stage("looking at the catalogue"):
                 shown = rankings.ranked(
-                    source.needed_runs,
+                    source.kept(source.needed_runs),
                     judgments,
-                    conventions=conventions,
                     depth=chosen.spread_at,
                     needs=frozenset({"documents"}),
+                    **how,
                 )
                 spread = spreading.spread(shown, cutoff=chosen.spread_at, n_rankings=counts["n_rankings"])
         manifest = {

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from evalcore import Conventions, Metric, name
 from evalcore.scoring import takes_one_grade
-from jobs import audit, judgments, rankings, readers, refusals
+from jobs import audit, judgments, prepare, rankings, readers, refusals
 from jobs.config import Config
 from jobs.tables import QRELS_SCHEMA
 
@@ -21,6 +21,7 @@ class Source:
         self._spark = spark
         self._inputs = inputs = config.inputs
         self._judgments = config.judgments
+        self._prepare = config.prepare
         self._conventions = conventions
         self._needs = needs
         self._order = "rank" if conventions.ties == "rank_column" and "scores" not in needs else "score"
@@ -29,28 +30,37 @@ class Source:
             for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
             if paths
         }
-        self.runs: DataFrame = self._readers["runs"].runs(
+        self._all_runs: DataFrame = self._readers["runs"].runs(
             spark, inputs.runs, system_from=inputs.system_from, placed=rankings.looks_at_places(conventions)
         )
+        self.runs = prepare.documents(self._all_runs, config.prepare)
         if inputs.qrels:
             labelled = self._readers["qrels"].qrels(spark, inputs.qrels, preferences="preferences" in needs)
             self._labelled = labelled.withColumnRenamed("relevance", "label")
-            self.qrels: DataFrame = judgments.graded(self._labelled, self._judgments)
+            qrels = prepare.documents(judgments.graded(self._labelled, self._judgments), config.prepare)
+            self.qrels: DataFrame = prepare.without_self(qrels, config.prepare)
         else:
             self.qrels = spark.createDataFrame([], QRELS_SCHEMA)
 
         self.needed_runs = rankings.needed(self.runs, conventions)
 
+    def kept(self, runs: DataFrame) -> DataFrame:
+        """RUNS without what is removed once it has been counted."""
+        return prepare.without_self(runs, self._prepare)
+
     def runs_of(self, system: str | None) -> DataFrame:
         """The rows of RUNS of one system."""
-        return self.needed_runs.where(F.col("system") == F.lit(system))
+        return self.kept(self.needed_runs.where(F.col("system") == F.lit(system)))
 
     def qrel_counts(self) -> audit.QrelCounts:
         """What one pass over QRELS tells.  Raises DataRefused for judgments that cannot be read."""
         counts = audit.count_qrels(self.qrels)
         paths = self._inputs.qrels
         if paths:
-            refusals.of_qrels(counts, self.qrels, self._conventions, paths=paths, flaws=self._flaws_of_qrels)
+            sample = self._prepare.sample if self._prepare.sample < 1 else None
+            refusals.of_qrels(
+                counts, self.qrels, self._conventions, paths=paths, sample=sample, flaws=self._flaws_of_qrels
+            )
         return counts
 
     def queries(self) -> DataFrame | None:
@@ -60,12 +70,12 @@ class Source:
             return None
         queries = readers.queries(self._spark, path)
         refusals.of_queries(queries, path, flaws=lambda: readers.flaws_of_queries(self._spark, path))
-        return queries
+        return prepare.queries(queries, self._prepare)
 
     def systems(self) -> list[str]:
         """The names of all systems, in order."""
         return refusals.systems_of(
-            self.runs,
+            self._all_runs,
             paths=self._inputs.runs,
             files=self._readers["runs"].files(self._spark, self._inputs.runs),
             by_tag=self._inputs.system_from == "tag",
