@@ -5,7 +5,7 @@
     config*.py          settings                    session.py, java.py, doctor.py   the machine
     tables.py           every table's columns       store.py      evaluation directories
     errors.py, spark_errors.py   exit codes         console/, progress.py   what a person sees
-    demo.py             a generated log             notes.py      what a reader should know
+    demo.py             a generated log             notes.py, flags.py   what a reader should know
 
 Job 1, from files to SCORES:
 
@@ -32,6 +32,8 @@ What reads an aggregation again, without Spark:
     aggregations.py     its directory               reaggregate.py, added_sums.py, nights.py   other settings, nights
     gate.py, guardrails.py, judgements.py   verdict.json; power.py: how small a change shows
     selection*.py       the best of many            datasets.py, means.py   several data sets and their mean
+
+Both jobs on small files, without Spark: direct/ (`evaljob eval`).
 
 Data goes one way, from table to table, and a stage knows no other stage.
 """

@@ -16,6 +16,7 @@ from evalcore import METRICS, PRESETS, Conventions, JudgedRankings, name, parse,
 from evalcore.inference import INTERVALS, TESTS
 from evalcore.scoring import SIDES
 from jobs import catalogue, cli, pages
+from jobs.cli import commands
 from jobs.config_file import load
 from jobs.console.aggregates import FLAGS
 from tests.support.evaluations import aggregate, score, write_trec
@@ -233,8 +234,8 @@ def test_the_commands_of_own_metrics_have_options_that_exist():
     lines = [shlex.split(line) for line in "".join(blocks(OWN, "sh")).splitlines() if line.startswith("evaljob")]
     assert [line[1] for line in lines] == ["score", "aggregate"]
     for line in lines:
-        command, bound, *_ = cli.app.parse_args(line[1:], exit_on_error=False, print_error=False)
-        assert command is cli.app[line[1]].default_command
+        command, bound, *_ = commands.app.parse_args(line[1:], exit_on_error=False, print_error=False)
+        assert command is commands.app[line[1]].default_command
         assert bound.arguments
 
 

@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 from benchmarks.gate import HEAD, LEAST_FOUND, MOST_FALSE, SETTINGS, Setting, simulate
 from jobs import cli
+from jobs.cli.commands import app
 from jobs.config_file import load
 from jobs.gate import EXIT_CODES
 from tests.support.aggregations import write_aggregation
@@ -40,8 +41,8 @@ def commands() -> list[list[str]]:
 
 @pytest.mark.parametrize("command", commands(), ids=lambda words: " ".join(words[:2]))
 def test_every_command_has_options_that_exist(command):
-    found, bound, *_ = cli.app.parse_args(command, exit_on_error=False, print_error=False)
-    assert found is cli.app[command[0]].default_command
+    found, bound, *_ = app.parse_args(command, exit_on_error=False, print_error=False)
+    assert found is app[command[0]].default_command
     assert bound.arguments
 
 

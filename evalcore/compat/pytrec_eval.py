@@ -3,93 +3,23 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from evalcore.arrays import FloatArray
-from evalcore.conventions import GEOMETRIC_FLOOR
-from evalcore.errors import DataError, MetricNameError, unknown
+from evalcore.compat.trec_eval import MEASURES, NICKNAMES, rows
+from evalcore.errors import DataError
 from evalcore.evaluation import evaluate
 from evalcore.given import by_text
-from evalcore.metrics.base import Metric
-from evalcore.metrics.names import parse
 from evalcore.presets import preset
 
-CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-TENTHS = tuple(f"{tenth / 10:.2f}" for tenth in range(11))
-FIFTHS = tuple(f"{fifth / 5:.2f}" for fifth in range(1, 11))
+__all__ = [
+    "MEASURES", "RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",
+    "supported_nicknames",
+]  # fmt: skip
 
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """What a measure is made of.
-
-    metrics   names of evalcore, {} for the parameter
-    values    from the values of the metrics, in their order
-    defaults  the parameters that stand in the measure's names; none if its name has no parameter
-    level     whether relevance_level decides which documents are relevant to it
-    """
-
-    metrics: tuple[str, ...] = ()
-    values: Callable[..., FloatArray] = lambda values: values
-    defaults: tuple[str, ...] = ()
-    level: bool = True
-
-
-def _logarithm(values: FloatArray) -> FloatArray:
-    return np.log(np.maximum(values, GEOMETRIC_FLOOR))
-
-
-def _zero(*, plus: float = 0.0) -> _Measure:
-    return _Measure(("NumRet",), lambda values: np.zeros_like(values) + plus)
-
-
-MEASURES: dict[str, _Measure] = {
-    "runid": _zero(),
-    "num_q": _zero(plus=1.0),
-    "num_ret": _Measure(("NumRet",)),
-    "num_rel": _Measure(("NumRel",)),
-    "num_rel_ret": _Measure(("NumRelRet",)),
-    "map": _Measure(("AP",)),
-    "gm_map": _Measure(("AP",), _logarithm),
-    "Rprec": _Measure(("Rprec",)),
-    "bpref": _Measure(("Bpref",)),
-    "recip_rank": _Measure(("RR",)),
-    "iprec_at_recall": _Measure(("IPrec(point=trec_eval9)@{}",), defaults=TENTHS),
-    "P": _Measure(("P@{}",), defaults=CUTOFFS),
-    "relstring": _zero(),
-    "recall": _Measure(("R@{}",), defaults=CUTOFFS),
-    "infAP": _Measure(("infAP",)),
-    "gm_bpref": _Measure(("Bpref",), _logarithm),
-    "Rprec_mult": _Measure(("Rprec(mult={})",), defaults=FIFTHS),
-    "utility": _Measure(("Utility",)),
-    "11pt_avg": _Measure(("11ptAP(point=trec_eval9)",)),
-    "binG": _Measure(("binG",)),
-    "G": _Measure(("G",), level=False),
-    "ndcg": _Measure(("nDCG",), level=False),
-    "ndcg_rel": _Measure(("ndcg_rel",)),
-    "Rndcg": _Measure(("Rndcg", "NumRel"), lambda values, relevant: np.where(relevant > 0, values, 0.0)),
-    "ndcg_cut": _Measure(("nDCG@{}",), defaults=CUTOFFS, level=False),
-    "map_cut": _Measure(("AP@{}",), defaults=CUTOFFS),
-    "relative_P": _Measure(("RelativeP@{}",), defaults=CUTOFFS),
-    "success": _Measure(("Success@{}",), defaults=("1", "5", "10")),
-    "set_P": _Measure(("P",)),
-    "set_relative_P": _Measure(("set_relative_P",)),
-    "set_recall": _Measure(("R",)),
-    "set_map": _Measure(("set_map",)),
-    "set_F": _Measure(("F",)),
-    "num_nonrel_judged_ret": _Measure(("num_nonrel_judged_ret",)),
-}
-
-
-COUNTED = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
-OFFICIAL = ("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
-OF_SETS = ("utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F")
-NICKNAMES = {"official": (*COUNTED, *OFFICIAL), "set": (*COUNTED, *OF_SETS), "all_trec": tuple(MEASURES)}
 supported_measures = set(MEASURES)
 supported_nicknames = {name: set(measures) for name, measures in NICKNAMES.items()}
 
@@ -124,7 +54,7 @@ class RelevanceEvaluator:
         if relevance_level < 1:
             raise DataError(f"relevance_level is {relevance_level}; it must be 1 or more")
         asked = [measures] if isinstance(measures, str) else list(measures)
-        self._rows = list(_rows(asked, relevance_level))
+        self._rows = list(rows(asked, relevance_level))
         self._qrels = {
             query: judged for query, judged in by_text(query_relevance, "of the judgments").items() if judged
         }
@@ -201,47 +131,3 @@ def _parsed(lines: Iterable[str], *, fields: int, value: Callable[[list[str]], N
             raise DataError(f"line {number}: query {row[0]} has document {row[2]} already")
         found[row[0]][row[2]] = read
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One number of the answer."""
-
-    name: str
-    metrics: tuple[Metric, ...]
-    values: Callable[..., FloatArray]
-
-
-def _rows(asked: Iterable[str], level: int) -> Iterator[_Row]:
-    """In the order of `MEASURES`."""
-    parameters: dict[str, set[str]] = {}
-    for text in asked:
-        if text in NICKNAMES:
-            for measure in NICKNAMES[text]:
-                parameters.setdefault(measure, set())
-            continue
-        measure, given = _split(text)
-        parameters.setdefault(measure, set()).update(given)
-    for measure, recipe in MEASURES.items():
-        if measure not in parameters:
-            continue
-        for parameter in sorted(parameters[measure] or recipe.defaults or [""], key=lambda text: float(text or 0)):
-            metrics = tuple(_at_level(parse(each.format(parameter)), recipe, level) for each in recipe.metrics)
-            written = f"{float(parameter):.2f}" if "." in (recipe.defaults or "-")[0] else parameter
-            yield _Row(f"{measure}_{written}" if recipe.defaults else measure, metrics, recipe.values)
-
-
-def _split(text: str) -> tuple[str, list[str]]:
-    """A measure and the parameters behind it: P_5, P.5, P.5,10.  Raises MetricNameError."""
-    if text in MEASURES:
-        return text, []
-    form = re.fullmatch(r"(.+?)[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)", text)
-    if form is None or form[1] not in MEASURES:
-        raise MetricNameError(unknown("measure", text, MEASURES))
-    if not MEASURES[form[1]].defaults:
-        raise MetricNameError(f"{text}: {form[1]} has no parameter here")
-    return form[1], form[2].split(",")
-
-
-def _at_level(metric: Metric, recipe: _Measure, level: int) -> Metric:
-    return replace(metric, min_grade=level) if recipe.level and hasattr(metric, "min_grade") else metric  # type: ignore[type-var]

@@ -1,4 +1,8 @@
-"""The command `evaljob`: reads the command line, calls the pipeline, shows the result, sets the exit code."""
+"""The command `evaljob`: reads the command line, calls the pipeline, shows the result, sets the exit code.
+
+`evaljob eval` reads its words itself and imports little, for it answers within a second; all other commands
+are cyclopts' (`jobs.cli.commands`).
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-try:
-    from cyclopts import CycloptsError, UnusedCliTokensError
-    from rich.console import Console
-
-    from jobs.cli import aggregation_commands, other_commands, spark_commands
-    from jobs.cli.app import app
-except ModuleNotFoundError as missing:
-    if (missing.name or "").partition(".")[0] in ("jobs", "evalcore"):
-        raise
-    print(
-        f"evaljob: the command line needs {missing.name}; install it with: pip install 'evaljob[cli]'", file=sys.stderr
-    )
-    sys.exit(2)
-
-from evalcore import EvalcoreError
+from evalcore.errors import EvalcoreError
 from jobs.errors import JobError, UsageError
 
-__all__ = ["aggregation_commands", "app", "main", "other_commands", "spark_commands"]
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,9 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):  # PySpark's, which tell errors as JSON
         logging.getLogger(name).setLevel(silent)
     try:
-        return int(app(arguments, exit_on_error=False, print_error=False, result_action="return_value") or 0)
-    except CycloptsError as error:
-        return _tell(_usage(error), UsageError.exit_code)
+        return _run(sys.argv[1:] if arguments is None else list(arguments))
     except EvalcoreError as error:
         return _tell(str(error), UsageError.exit_code)
     except JobError as error:
@@ -56,14 +44,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(f"unexpected error: {where}; set EVALJOB_TRACEBACK=1 and run again to see where", 1)
 
 
-def _usage(error: CycloptsError) -> str:
-    """What is wrong with a command line, and where its options are told."""
-    what = str(error)
-    if isinstance(error, UnusedCliTokensError):
-        what = f"{' '.join(error.unused_tokens or [])} belongs to no option."
-    return f"{what} See: {' '.join(('evaljob', *(error.command_chain or ()), '--help'))}"
+def _run(words: list[str]) -> int:
+    try:
+        if words[:1] == ["eval"]:
+            from jobs.cli.eval_command import run
+
+            words = words[1:]
+        else:
+            from jobs.cli.commands import run
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] in ("jobs", "evalcore"):
+            raise
+        raise UsageError(
+            f"the command line needs {missing.name}; install it with: pip install 'evaljob[cli]'"
+        ) from None
+    return run(words)
 
 
 def _tell(message: str, code: int) -> int:
-    Console(stderr=True, soft_wrap=True, highlight=False, markup=False).print(f"evaljob: {message}")
+    print(f"evaljob: {message}", file=sys.stderr)
     return code

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from jobs import console
+from jobs.cli.words import margins, split
 from jobs.config import Config
 from jobs.config_file import load
 from jobs.errors import UsageError
@@ -20,6 +19,11 @@ from jobs.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+__all__ = [
+    "COMMON", "Common", "Flag", "Many", "app", "margins", "print_json", "show_aggregate", "spark_parts", "split",
+    "started",
+]  # fmt: skip
 
 app = App(
     name="evaljob",
@@ -62,28 +66,6 @@ class Common:
 
 
 COMMON = Common()
-
-
-def margins(given: Sequence[str] | None) -> dict[str, object]:
-    """Margins by metric, from METRIC=NUMBER; a metric's name may have an = in its brackets."""
-    margins: dict[str, object] = {}
-    for text in given or []:
-        metric, equals, number = text.rpartition("=")
-        try:
-            margins[metric.strip()] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals or not metric:
-            raise UsageError(f'--margin {text}: write the metric and a number, such as "nDCG@10=0.005"')
-    return margins
-
-
-def split(names: Sequence[str] | None) -> list[str] | None:
-    """Names with commas between, one by one; a comma inside brackets is part of a name."""
-    if names is None:
-        return None
-    parts = (part.strip() for text in names for part in re.split(r",(?![^({]*[)}])", text))
-    return [part for part in parts if part]
 
 
 def show_aggregate(found: tuple[dict[str, Any], Any, Any], common: Common) -> None:

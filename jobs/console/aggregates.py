@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jobs.console.terminal import MOST_ROWS, number, show_notes, show_table, terminal
+from jobs.flags import ADJUSTED, FLAGS
 from jobs.inferred import WOODRUFF
 
 STYLES = {"improved": "green", "regressed": "red", "equivalent": "cyan", "inconclusive": "dim"}
@@ -76,13 +77,6 @@ MEANS = {
     "units": "means of the means of units",
 }
 """What estimates are under the convention ``mean``, where they are not means of queries."""
-ADJUSTED = {
-    "holm": "Holm",
-    "max_t": "max-T",
-    "tukey_hsd": "Tukey's HSD by randomisation",
-    "bonferroni": "Bonferroni",
-    "benjamini_hochberg": "Benjamini and Hochberg (false discovery rate)",
-}
 Columns: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str | Text]]
 """Each column and what it shows of a row."""
 
@@ -170,19 +164,6 @@ CONTRAST_COLUMNS: Columns = {
         (row["delta"] is not None and row["verdict"]) or "", style=STYLES.get(row["verdict"], "")
     ),
     "flags": lambda row: ", ".join(row["flags"]),
-}
-FLAGS = {
-    "one_unit": "fewer than 2 units: no interval",
-    "degenerate": "all units are alike: the interval has no width",
-    "insufficient": "fewer than 10 units tell anything: no verdict, unless every unit has the same value on both sides",
-    "few_clusters": "fewer than 10 effective units: intervals are too narrow",
-    "errors_disagree": "the replicates spread otherwise than the units say: look for a value that no other comes near",
-    "weak_baseline": "the baseline's estimate is not told from 0: the relative delta has no interval",
-    "monte_carlo": "an end of the interval is so close to 0 or the margin that another seed could change the verdict",
-    "ties_matter": "the order of tied documents can move an estimate by more than the margin",
-    "judged_gap": "one system has more judged documents, by over 2 points: unjudged ones count as not relevant",
-    "no_interval": "the difference of two medians is told without an interval or a test",
-    "bucketed": "units share 4,096 buckets, which adds about 1 % of noise to a standard error",
 }
 
 

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from jobs.console.aggregates import FLAGS, STYLES
+from jobs.console.aggregates import STYLES
 from jobs.console.terminal import MOST_ROWS, number, show_notes, show_table, terminal
+from jobs.flags import FLAGS
 
 Row: TypeAlias = Mapping[str, Any]
 Cells: TypeAlias = dict[str, str | Text]

@@ -25,6 +25,7 @@ import pytest
 
 from evalcore import METRICS, PRESETS
 from jobs import cli, console, demo
+from jobs.cli import commands
 from jobs.cli.app import Common
 from jobs.config import Demo
 from jobs.config_file import load
@@ -94,7 +95,7 @@ def test_version_is_that_of_the_package(capsys):
 
 @pytest.mark.parametrize("command", ["score", "aggregate", "gate", "power", "metrics", "doctor", "demo"])
 def test_help_tells_what_every_option_is_for(command, capsys):
-    parameters = signature(cli.app[command].default_command).parameters
+    parameters = signature(commands.app[command].default_command).parameters
     options = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY and name != "common"]
     options += [field.name for field in fields(Common)] if "common" in parameters else []
     positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]

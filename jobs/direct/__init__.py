@@ -1,0 +1,15 @@
+"""`evaljob eval`: from files to estimates and contrasts in one process, without Spark.
+
+    sources.py     paths and standard input -> bytes, and the format that they are in
+    trec.py        TREC lines -> parts             tables.py   Parquet, ORC, CSV, TSV, JSON lines -> parts
+    parts.py       a file's rows as columns, and what is wrong with them
+    rows.py        parts -> RUNS, QRELS, QUERIES
+    checks.py      counts, and what is refused
+    sums.py        values -> UNIT SUMS and pair counts, as jobs.unit_sums and jobs.pairs make them
+    evaluation.py  all of it, in order
+    formats.py     the answer as a table, CSV, Markdown, LaTeX, JSON
+    trec_eval.py   the answer as trec_eval prints it
+
+Everything is held in memory. The values are evalcore's and the statistics `jobs.aggregate`'s, so that the numbers are
+those of `evaljob score` and `evaljob aggregate`, to the last bit.
+"""

@@ -1,0 +1,265 @@
+"""What is counted of the input, and what is refused: the counts and the rules of `jobs.audit` and `jobs.refusals`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalcore import Conventions
+from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
+from jobs.direct.parts import FEW
+from jobs.direct.rows import Runs
+from jobs.errors import DataRefused, number_of
+
+Rows = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgments:
+    """QRELS, each document of a query once, or once for each subtopic; and what was counted on the way."""
+
+    rows: Rows
+    counts: dict[str, Any]
+
+
+def judgments(qrels: Rows, conventions: Conventions, *, by_subtopic: bool, of_one_grade: Sequence[str]) -> Judgments:
+    """Raises DataRefused for negative grades that may not be, and several judgments of one document.
+
+    by_subtopic     whether a document may have a judgment for each subtopic
+    of_one_grade    the metrics that take one grade for each document
+    """
+    if not qrels:
+        return Judgments({}, dict.fromkeys(("n_qrel_rows", "n_repeated", "n_subtopic_names"), 0) | NO_GRADES)
+    grades = qrels["relevance"]
+    negative = [grade for grade in grades if grade < 0]
+    if conventions.negative_grade == "error" and negative:
+        wrong = _examples(qrels, (row for row, grade in enumerate(grades) if grade < 0), grade="relevance")
+        raise DataRefused(
+            f"qrels: {number_of(len(negative), 'negative grade')}, and negative_grade is error: {wrong}; mend them, or "
+            "use --set score.conventions.negative_grade=not_relevant (or removed)"
+        )
+    subtopics = qrels.get("subtopic", [None] * len(grades))
+    names = set(subtopics) - {None}
+    counts = {
+        "n_qrel_rows": len(grades),
+        "n_negative_grades": len(negative),
+        "lowest_gain": min((grade for grade in grades if grade > 0), default=None),
+        "best_grade": max(grades),
+        "n_subtopic_names": min(2, len(names)),
+    }
+    if of_one_grade and len(names | ({None} & set(subtopics))) > 1:
+        _refuse_subtopics(qrels, subtopics, of_one_grade)
+    once, n_repeated = _once(qrels, by_subtopic=by_subtopic)
+    return Judgments(once, {**counts, "n_repeated": n_repeated})
+
+
+NO_GRADES = {"n_negative_grades": 0, "lowest_gain": None, "best_grade": None}
+
+
+def _refuse_subtopics(qrels: Rows, subtopics: Sequence[str | None], of_one_grade: Sequence[str]) -> None:
+    seen: dict[tuple[str, str], set[str]] = {}
+    for query, document, subtopic in zip(qrels["query_id"], qrels["doc_id"], subtopics, strict=True):
+        seen.setdefault((query, document), set()).add(subtopic or "")
+    if several := sorted((key, sorted(found)) for key, found in seen.items() if len(found) > 1):
+        examples = "; ".join(
+            f'query "{query}", document "{document}", subtopics {_both(found)}'
+            for (query, document), found in several[:FEW]
+        )
+        raise DataRefused(
+            f"qrels: {number_of(len(several), 'document')} judged for several subtopics or groups: {examples}; "
+            f"{'; '.join(of_one_grade)} would need one grade for each document. Use metrics of subtopics (such as "
+            "alpha_nDCG@20) or of preferences, or judgments with one grade for each document"
+        )
+
+
+def _once(qrels: Rows, *, by_subtopic: bool) -> tuple[Rows, int]:
+    """Without rows that repeat others, and how many those are.  Raises DataRefused where two contradict each other."""
+    parts = ("query_id", "doc_id", *(["subtopic"] if by_subtopic and "subtopic" in qrels else []))
+    keys = list(zip(*(qrels[part] for part in parts), strict=True))
+    kept = {key: column for key, column in qrels.items() if by_subtopic or key != "subtopic"}
+    if len(set(keys)) == len(keys):
+        return kept, 0
+    first: dict[tuple[Any, ...], int] = {}
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    for what, column in (("grades", "relevance"), ("propensities", "propensity")):
+        cells = qrels.get(column)
+        if cells is None:
+            continue
+        found: dict[tuple[Any, ...], set[float]] = {}
+        for key, cell in zip(keys, cells, strict=True):
+            found.setdefault(key, set()).add(cell)
+        if other := sorted((key, sorted(each)) for key, each in found.items() if len(each) > 1):
+            examples = "; ".join(
+                f'query "{key[0]}", document "{key[1]}", {what} {_both(each)}' for key, each in other[:FEW]
+            )
+            raise DataRefused(
+                f"qrels: {number_of(len(other), 'document')} judged more than once with different {what}: {examples}; "
+                "keep one judgment of each"
+            )
+    rows = list(first.values())
+    return {key: [column[row] for row in rows] for key, column in kept.items()}, len(keys) - len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """RUNS as they enter rankings, and what was counted on the way.
+
+    rows   system -> its columns; each document of a query once unless copies count
+    """
+
+    rows: dict[str, Rows]
+    counts: dict[str, int]
+
+
+def answers(runs: Runs, conventions: Conventions) -> Answers:
+    """Raises DataRefused for scores that are not finite and documents returned twice, where that is an error."""
+    rows: dict[str, Rows] = {}
+    by_rank = conventions.ties == "rank_column"
+    not_finite: list[str] = []
+    repeated: list[str] = []
+    counts = {"n_run_rows": runs.n_rows, "n_non_finite_scores": 0, "n_duplicates": 0, "n_misordered": 0}
+    for system, columns in runs.rows.items():
+        scores = columns.get("score")
+        if scores is not None and not by_rank and not all(map(math.isfinite, scores)):
+            wrong = [row for row, score in enumerate(scores) if not math.isfinite(score)]
+            counts["n_non_finite_scores"] += len(wrong)
+            not_finite.append(_examples(columns, wrong, system=system, score="score"))
+        keys = list(zip(columns["query_id"], columns["doc_id"], strict=True))
+        n_copies = len(keys) - len(set(keys))
+        counts["n_duplicates"] += n_copies
+        counts["n_misordered"] += _misordered(columns)
+        if n_copies and conventions.duplicates != "counted":
+            again = sorted(key for key, times in Counter(keys).items() if times > 1)[:FEW]
+            repeated += [f'system "{system}", query "{query}", document "{document}"' for query, document in again]
+            columns = _one_each(columns, keys, conventions)
+        if by_rank:  # evaluate ranks documents in the order in which they are given
+            order = sorted(range(len(columns["rank"])), key=columns["rank"].__getitem__)
+            columns = {key: [cells[row] for row in order] for key, cells in columns.items() if key != "rank"}
+        rows[system] = columns
+    if not_finite and conventions.non_finite_score == "error":
+        raise DataRefused(
+            f"runs: {number_of(counts['n_non_finite_scores'], 'NaN or infinite score')}: "
+            f"{'; '.join(not_finite[:FEW])}; mend the runs, or rank such documents last with "
+            "--set score.conventions.non_finite_score=last"
+        )
+    if repeated and conventions.duplicates == "error":
+        raise DataRefused(
+            f"runs: {number_of(counts['n_duplicates'], 'document')} returned more than once for a query: "
+            f"{'; '.join(repeated[:FEW])}; mend the runs, or keep one of each with "
+            "--set score.conventions.duplicates=first (or best_score, last)"
+        )
+    return Answers(rows, counts)
+
+
+def _misordered(columns: Rows) -> int:
+    """Rankings whose document of the best rank has not the best score."""
+    if None in columns.get("rank", [None]) or "score" not in columns:
+        return 0
+    first: dict[str, tuple[int, float]] = {}
+    best: dict[str, float] = {}
+    for query, rank, score in zip(columns["query_id"], columns["rank"], columns["score"], strict=True):
+        if query not in first or rank < first[query][0]:
+            first[query] = (rank, score)
+        if query not in best or score > best[query]:
+            best[query] = score
+    return sum(score < best[query] for query, (_, score) in first.items())
+
+
+def _one_each(columns: Rows, keys: Sequence[tuple[str, str]], conventions: Conventions) -> Rows:
+    """One row for each document of a query, by the convention."""
+    ranks = columns.get("rank") if conventions.ties == "rank_column" else None
+    scores = columns.get("score") or [0.0] * len(keys)
+    chosen: dict[tuple[str, str], int] = {}
+
+    def goodness(row: int) -> tuple[float, int]:
+        return (scores[row] if math.isfinite(scores[row]) else -math.inf, -ranks[row] if ranks else 0)
+
+    for row, key in enumerate(keys):
+        known = chosen.setdefault(key, row)
+        better = conventions.duplicates == "best_score" and goodness(row) > goodness(known)
+        if better or conventions.duplicates == "last":
+            chosen[key] = row
+    kept = sorted(chosen.values())
+    return {key: [cells[row] for row in kept] for key, cells in columns.items()}
+
+
+def universe(
+    statuses: Mapping[str, Sequence[str]],
+    asked: Sequence[str],
+    runs: Answers,
+    qrels: Judgments,
+    conventions: Conventions,
+    *,
+    asked_for_all: bool,
+) -> dict[str, int]:
+    """Counts of RANKINGS.  Raises DataRefused where runs, judgments and QUERIES speak of other queries than may be.
+
+    statuses        system -> (n_queries,)
+    asked           (n_queries,) the universe
+    asked_for_all   whether it is all judged queries, and not a list of queries
+    """
+    times = Counter(status for of_system in statuses.values() for status in of_system)
+    counts = {f"n_{status}": times[status] for status in (OK, UNANSWERED, NO_RELEVANT, UNJUDGED)}
+    known, answered = set(asked), {system: set(rows["query_id"]) for system, rows in runs.rows.items()}
+    outside = sorted(query for queries in answered.values() for query in queries - known)
+    counts["n_rankings"] = sum(map(len, answered.values()))
+    counts["n_rankings_outside_universe"] = len(outside)
+    counts["n_answered"] = counts["n_rankings"] - len(outside)
+    counts["n_scores"] = len(asked) * len(statuses)
+    if counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"] == 0 and qrels.rows:
+        every = set().union(*answered.values())
+        raise DataRefused(
+            f"runs and judgments have no query in common: the runs have {first(every)}, the judgments "
+            f"{first(qrels.rows['query_id'])}, to be scored are {first(asked)}; do all use the same ids?"
+        )
+    if conventions.unanswered == "error" and counts[f"n_{UNANSWERED}"]:
+        raise DataRefused(
+            f"runs: {number_of(counts[f'n_{UNANSWERED}'], 'ranking')} missing, and unanswered is error: "
+            f"{_with_status(statuses, asked, UNANSWERED)}; complete the runs, or use "
+            "--set score.conventions.unanswered=zero (or skip)"
+        )
+    if conventions.unjudged_query == "error" and asked_for_all and outside:
+        raise DataRefused(
+            f"runs: {number_of(len(outside), 'ranking')} of queries without judgments, and unjudged_query is error: "
+            f"{first(outside)}; judge them or leave them out, or use --set score.conventions.unjudged_query=skip"
+        )
+    if conventions.unjudged_query == "error" and counts[f"n_{UNJUDGED}"]:
+        unjudged = [query for query in asked if query not in set(qrels.rows.get("query_id", ()))]
+        raise DataRefused(
+            f"--queries: there are queries without judgments, and unjudged_query is error: {first(unjudged)}; leave "
+            "them out, or use --set score.conventions.unjudged_query=skip"
+        )
+    return counts
+
+
+def _with_status(statuses: Mapping[str, Sequence[str]], asked: Sequence[str], wanted: str) -> str:
+    found = [
+        f'system "{system}", query "{query}"'
+        for system, of_system in statuses.items()
+        for query, status in sorted(zip(asked, of_system, strict=True))
+        if status == wanted
+    ]
+    return "; ".join(found[:FEW])
+
+
+def _examples(columns: Rows, rows: Iterable[int], *, system: str | None = None, **number: str) -> str:
+    """The first three rows, as `system "a", query "q1", document "d1", score nan`."""
+    whose = "" if system is None else f'system "{system}", '
+    [(word, key)] = number.items()
+    found = sorted((columns["query_id"][row], columns["doc_id"][row], columns[key][row]) for row in rows)[:FEW]
+    return "; ".join(
+        f'{whose}query "{query}", document "{document}", {word} {cell:g}' for query, document, cell in found
+    )
+
+
+def first(ids: Collection[str]) -> str:
+    """The first three, in order."""
+    return ", ".join(f'"{each}"' for each in sorted(set(ids))[:FEW])
+
+
+def _both(cells: Sequence[object]) -> str:
+    return " and ".join(f"{cell:g}" if isinstance(cell, float) else f'"{cell}"' for cell in cells)

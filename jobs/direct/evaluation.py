@@ -1,0 +1,256 @@
+"""From files to estimates and contrasts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from evalcore import Conventions, EvalcoreError, Evaluation, Metric, name, parse_list, preset
+from evalcore.arrays import FloatArray
+from evalcore.errors import unknown
+from evalcore.evaluation import evaluate_runs
+from evalcore.scoring import check, needs_of, takes_one_grade
+from evalcore.statuses import UNANSWERED
+from jobs import aggregate as inference
+from jobs.config import Config, Score
+from jobs.custom import register_all
+from jobs.direct import checks, rows
+from jobs.direct.sums import Counted, Summed, summed
+from jobs.errors import DataRefused, UsageError, number_of
+from jobs.inferred import Settings
+from jobs.measures import WEIGHT, Measure, measures_of
+from jobs.notes import of_calibration, of_contrasts
+
+BY_SUBTOPIC = frozenset({"subtopics", "preferences"})
+"""Needs for which a document may have several judgments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """The values of every system for every query.
+
+    found     system -> its values, all over the same queries
+    queries   QUERIES, or the ids of the universe alone
+    counts    what was counted of the input
+    tags      system -> run tag, where the input has tags
+    """
+
+    metrics: list[Metric]
+    conventions: Conventions
+    found: dict[str, Evaluation]
+    queries: dict[str, list[Any]]
+    counts: dict[str, Any]
+    tags: dict[str, str]
+
+    @property
+    def asked(self) -> list[str]:
+        """(n_queries,) the universe."""
+        return self.queries["query_id"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """ESTIMATES and CONTRASTS of some values, and what they were made with."""
+
+    values: Values
+    measures: list[Measure]
+    summed: Summed
+    settings: Settings
+    unit: str
+    estimates: pa.Table
+    contrasts: pa.Table
+    notes: list[str]
+
+
+def metrics_of(chosen: Score) -> list[Metric]:
+    """The metrics of the configuration, under its preset and conventions.  Raises UsageError."""
+    register_all(chosen.custom)
+    try:
+        metrics = parse_list(chosen.metrics, short=preset(chosen.preset).short)
+        check(metrics, chosen.resolved_conventions)
+    except EvalcoreError as error:
+        raise UsageError(str(error)) from None
+    comparing = [name(metric) for metric in metrics if "reference" in metric.FACTS.needs]
+    if comparing and chosen.reference is None:
+        raise UsageError(f"{', '.join(comparing)}: compared with which system? Give --set score.reference=SYSTEM")
+    return metrics
+
+
+def values(config: Config, metrics: Sequence[Metric]) -> Values:
+    """Read, check and score.  Raises UsageError for what cannot be asked, DataRefused for what cannot be used."""
+    chosen, inputs = config.score, config.inputs
+    conventions = chosen.resolved_conventions
+    needs = needs_of(metrics, conventions)
+    by_rank = conventions.ties == "rank_column" and "scores" not in needs
+    queries = rows.queries(inputs.queries) if inputs.queries is not None else None
+    runs = rows.runs(inputs.runs, config, order="rank" if by_rank else "score")
+    if chosen.reference not in (None, *runs.rows):
+        raise UsageError(unknown("system", str(chosen.reference), list(runs.rows)))
+    judged = checks.judgments(
+        rows.qrels(inputs.qrels, config, preferences="preferences" in needs),
+        conventions,
+        by_subtopic=bool(needs & BY_SUBTOPIC),
+        of_one_grade=[name(metric) for metric in metrics if takes_one_grade(metric)],
+    )
+    answers = checks.answers(runs, conventions)
+    if queries is None:
+        of_answers_ = (query for columns in answers.rows.values() for query in columns["query_id"])
+        queries = {"query_id": sorted(set(judged.rows.get("query_id", of_answers_)))}
+    found = _evaluated(answers, judged, queries["query_id"], metrics, conventions, reference=chosen.reference)
+    counts = checks.universe(
+        {system: each.statuses for system, each in found.items()},
+        queries["query_id"],
+        answers,
+        judged,
+        conventions,
+        asked_for_all=inputs.queries is None,
+    )
+    return Values(
+        metrics=list(metrics),
+        conventions=conventions,
+        found=found,
+        queries=queries,
+        counts={**judged.counts, **answers.counts, **counts},
+        tags=runs.tags,
+    )
+
+
+def _evaluated(
+    answers: checks.Answers,
+    judged: checks.Judgments,
+    asked: Sequence[str],
+    metrics: Sequence[Metric],
+    conventions: Conventions,
+    *,
+    reference: str | None,
+) -> dict[str, Evaluation]:
+    """The values of each system; what conventions refuse is not looked at here."""
+    known = set(judged.rows.get("query_id", asked)) & set(asked)
+    if not known:
+        checks.universe({}, asked, answers, judged, conventions, asked_for_all=True)
+    # evaluate refuses a run without a judged query; beside other runs it is one that did not answer
+    silent: dict[str, Any] = {next(iter(known)): {}}
+    runs = {
+        system: columns if known.intersection(columns["query_id"]) else silent
+        for system, columns in answers.rows.items()
+    }
+    if all(run is silent for run in runs.values()):
+        checks.universe({}, asked, answers, judged, conventions, asked_for_all=True)
+    lenient = replace(conventions, mean="queries", unanswered="skip", unjudged_query="skip", no_relevant="skip")
+    return evaluate_runs(
+        runs,
+        judged.rows or {},
+        metrics,
+        conventions=lenient,
+        queries=asked,
+        reference=None if reference is None else runs[reference],
+    )
+
+
+def inferred(found: Values, config: Config) -> Inferred:
+    """Intervals and contrasts.  Raises UsageError and DataRefused as job 2 does."""
+    chosen, conventions = config.aggregate, found.conventions
+    _check(config, found)
+    unit = chosen.unit or "query_id"
+    measures = measures_of(found.metrics, conventions)
+    counted = Counted.of(
+        found.found, measures, conventions, units=_units(found.queries, unit), weights=_weights(found, conventions)
+    )
+    apart = conventions.unanswered == "skip" and found.counts[f"n_{UNANSWERED}"] > 0
+    sums = summed(counted, conventions, baseline=chosen.baseline, apart=apart)
+    settings = Settings(
+        methods=chosen.methods,
+        confidence=chosen.confidence,
+        replicates=chosen.replicates,
+        seed=chosen.seed,
+        baseline=chosen.baseline,
+        bucketed=sums.buckets > 0,
+        restricted=sums.restricted,
+        tests=chosen.tests,
+        adjust=chosen.adjust,
+        margins=chosen.margins,
+    )
+    estimates, contrasts = inference.aggregate(
+        sums.sums,
+        sums.pairs,
+        systems=counted.systems,
+        measures=measures,
+        exponents=sums.exponents,
+        settings=settings,
+    )
+    return Inferred(
+        values=found,
+        measures=measures,
+        summed=sums,
+        settings=settings,
+        unit=unit,
+        estimates=estimates,
+        contrasts=contrasts,
+        notes=_notes(found, estimates, contrasts, settings),
+    )
+
+
+def _check(config: Config, found: Values) -> None:
+    """Raises UsageError for what only `evaljob aggregate` does, and for names that are not there."""
+    chosen, columns = config.aggregate, [key for key in found.queries if key != "query_id"]
+    asked = ("segments", "crossed", "strata", "quantiles", "systems", "metrics")
+    if others := [f"aggregate.{key}" for key in asked if getattr(chosen, key)]:
+        raise UsageError(f"{', '.join(others)}: not here; use evaljob score and evaljob aggregate")
+    if found.conventions.mean == "median":
+        raise UsageError("mean: median: not here; use evaljob score and evaljob aggregate")
+    if chosen.baseline not in (None, *found.found):
+        raise UsageError(unknown("system", str(chosen.baseline), list(found.found)))
+    if chosen.unit not in (None, "query_id", *columns):
+        if not columns:
+            raise UsageError(
+                f'nothing is known of the queries, and no "{chosen.unit}"; give --queries FILE, a table with query_id '
+                f"and {chosen.unit}"
+            )
+        raise UsageError(unknown("unit", str(chosen.unit), ["query_id", *columns]))
+    if found.conventions.mean == "weighted" and WEIGHT not in columns:
+        raise UsageError(f'mean: weighted needs a column "{WEIGHT}" in --queries')
+
+
+def _units(queries: Mapping[str, list[Any]], unit: str) -> list[str]:
+    cells = queries[unit]
+    lacking = [query for query, cell in zip(queries["query_id"], cells, strict=True) if cell is None]
+    if lacking:
+        raise DataRefused(
+            f"{number_of(len(lacking), 'query')} without a value of {unit}, the unit: {checks.first(lacking)}; fill "
+            "that column in --queries or leave these queries out"
+        )
+    return [str(cell) for cell in cells]
+
+
+def _weights(found: Values, conventions: Conventions) -> FloatArray | None:
+    """(n_queries,) of the column weight, where weights count."""
+    if conventions.mean != "weighted":
+        return None
+    weights = np.array([_weight(cell) for cell in found.queries[WEIGHT]])
+    bad = [query for query, weight in zip(found.asked, weights.tolist(), strict=True) if not 0 <= weight < math.inf]
+    if bad:
+        raise DataRefused(
+            f"{number_of(len(bad), 'query')} without a weight that is a number from 0: {checks.first(bad)}; fill the "
+            "column weight of --queries"
+        )
+    return weights
+
+
+def _weight(cell: object) -> float:
+    try:
+        return float(str(cell))
+    except ValueError:
+        return math.nan
+
+
+def _notes(found: Values, estimates: pa.Table, contrasts: pa.Table, settings: Settings) -> list[str]:
+    by_name = {measure.name: metric for metric in found.metrics for measure in measures_of([metric], found.conventions)}
+    of_method = [
+        [row for row in table.to_pylist() if row["method"] == settings.methods[0]] for table in (estimates, contrasts)
+    ]
+    return [*of_calibration(of_method[0], by_name), *of_contrasts(of_method[1], by_name)]

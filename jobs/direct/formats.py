@@ -1,0 +1,307 @@
+"""The answer for a person, a spreadsheet, a page, a paper or a program."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jobs.direct.evaluation import Inferred
+from jobs.errors import number_of
+from jobs.flags import ADJUSTED, FLAGS
+from jobs.inferred import WOODRUFF
+
+Row = dict[str, Any]
+OF_CONTRAST = ("delta", "low", "high", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict")
+
+
+def rows_of(found: Inferred) -> tuple[list[Row], list[Row]]:
+    """ESTIMATES and CONTRASTS of the first interval method."""
+    shown = (found.settings.methods[0], WOODRUFF)
+    estimates, contrasts = (
+        [row for row in table.to_pylist() if row["method"] in shown] for table in (found.estimates, found.contrasts)
+    )
+    return estimates, contrasts
+
+
+def per_query_of(found: Inferred) -> list[Row]:
+    """The value of every system, query and metric, None where undefined; an element of a vector is one."""
+    rows = []
+    for system, its in found.values.found.items():
+        for measure in found.measures:
+            column = its.columns[measure.source]
+            column = column if measure.element is None else column[:, measure.element]
+            for query, value in zip(its.queries, column.tolist(), strict=True):
+                told = None if math.isnan(value) else value
+                rows.append({"system": system, "query_id": query, "metric": measure.name, "value": told})
+    return rows
+
+
+def as_json(found: Inferred) -> str:
+    """Estimates, contrasts, values of queries and counts of the input."""
+    estimates, contrasts = rows_of(found)
+    told = {
+        "estimates": [
+            {"system": row["system"], "metric": row["metric"], "n": row["n_queries"]}
+            | {key: row[key] for key in ("estimate", "low", "high")}
+            for row in estimates
+        ],
+        "contrasts": [
+            {
+                **{key: row[key] for key in ("candidate", "baseline", "metric")},
+                "n": row["n_queries"],
+                **{key: row[key] for key in (*OF_CONTRAST, "flags")},
+            }
+            for row in contrasts
+        ],
+        "per_query": per_query_of(found),
+        "audit": found.values.counts,
+    }
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_csv(found: Inferred, *, per_query: bool) -> str:
+    """A row for each metric and system, and beside it each contrast of which it is the candidate."""
+    if per_query:
+        return _csv(per_query_of(found))
+    rows = []
+    estimates, contrasts = rows_of(found)
+    for row in estimates:
+        told = {
+            **{key: row[key] for key in ("metric", "system", "estimate", "low", "high", "n_queries", "n_undefined")},
+            "baseline": None,
+            **{_header(key): None for key in OF_CONTRAST},
+            "flags": " ".join(row["flags"]),
+        }
+        mine = [each for each in contrasts if (each["metric"], each["candidate"]) == (row["metric"], row["system"])]
+        for contrast in mine:
+            rows.append(
+                {
+                    **told,
+                    "baseline": contrast["baseline"],
+                    **{_header(key): contrast[key] for key in OF_CONTRAST},
+                    "flags": " ".join(dict.fromkeys([*row["flags"], *contrast["flags"]])),
+                }
+            )
+        if not mine:
+            rows.append(told)
+    return _csv(rows)
+
+
+def _header(key: str) -> str:
+    return f"delta_{key}" if key in ("low", "high") else key
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def as_table(found: Inferred, *, per_query: bool) -> str:
+    """Estimates with intervals, deltas with intervals, p-values, verdicts and flags, and what they mean."""
+    parts = []
+    if per_query:
+        parts += [_aligned(_query_cells(found)), ""]
+    estimates, contrasts = rows_of(found)
+    cells, title = _cells(found, estimates, contrasts)
+    parts += [title, "", _aligned(cells)]
+    if cells_of_pairs := _pair_cells(contrasts):
+        parts += ["", "Contrasts, candidate - baseline", "", _aligned(cells_of_pairs)]
+    parts += ["", *_explained(found, estimates, contrasts)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def as_markdown(found: Inferred, *, per_query: bool) -> str:
+    """The same tables in Markdown."""
+    parts = [_piped(_query_cells(found)), ""] if per_query else []
+    estimates, contrasts = rows_of(found)
+    cells, title = _cells(found, estimates, contrasts)
+    parts += [f"{title}.", "", _piped(cells)]
+    if cells_of_pairs := _pair_cells(contrasts):
+        parts += ["", "Contrasts, candidate - baseline:", "", _piped(cells_of_pairs)]
+    explained = _explained(found, estimates, contrasts)
+    parts += ["", *(f"* {line}" for line in explained)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _piped(rows: Sequence[Sequence[str]]) -> str:
+    header, *body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    rule = "|" + "|".join("---" if key in LEFT else "---:" for key in rows[0]) + "|"
+    return "\n".join([header, rule, *body])
+
+
+def as_latex(found: Inferred) -> str:
+    """A tabular of booktabs: a row for each system, a column for each metric, the best value of each in bold.
+
+    A dagger marks a difference from the baseline whose adjusted p-value is below 1 - confidence.
+    """
+    estimates, contrasts = rows_of(found)
+    baselines = {row["baseline"] for row in contrasts}
+    marked = {}
+    if len(baselines) == 1:
+        level = 1 - found.settings.confidence
+        marked = {
+            (row["candidate"], row["metric"]): r"$^{\dagger}$" if row["p_adjusted"] < level else ""
+            for row in contrasts
+            if row["p_adjusted"] is not None
+        }
+    metrics = list(dict.fromkeys(row["metric"] for row in estimates))
+    systems = list(dict.fromkeys(row["system"] for row in estimates))
+    by_key = {(row["system"], row["metric"]): row["estimate"] for row in estimates}
+    better = {measure.name: measure.higher_is_better for measure in found.measures}
+    lines = [rf"\begin{{tabular}}{{l{'r' * len(metrics)}}}", r"\toprule"]
+    lines += [" & ".join(["system", *map(_escaped, metrics)]) + r" \\", r"\midrule"]
+    for system in sorted(systems, key=lambda each: each not in baselines):  # the baseline first
+        cells = [_escaped(system)]
+        for metric in metrics:
+            value, others = by_key[system, metric], [by_key[each, metric] for each in systems]
+            known = [other for other in others if other is not None]
+            shown = "--" if value is None else f"{value:.4f}"
+            if len(systems) > 1 and known and better[metric] is not None:
+                best = max(known) if better[metric] else min(known)
+                shown = rf"\textbf{{{shown}}}" if value == best else shown
+            cells.append(shown + marked.get((system, metric), ""))
+        lines.append(" & ".join(cells) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if marked:
+        how = ADJUSTED.get(found.settings.adjust, "")
+        lines.append(
+            f"% $\\dagger$: differs from {_escaped(next(iter(baselines)))}, two-sided paired t test, p < "
+            f"{1 - found.settings.confidence:g} after {how} over the contrasts of a metric."
+        )
+    elif len(systems) > 1:
+        lines.append("% no marks: name the system to compare with by --baseline")
+    return "\n".join(lines) + "\n"
+
+
+SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+def _escaped(text: str) -> str:
+    return "".join(SPECIAL.get(each, rf"\{each}" if each in "&%$#_{}" else each) for each in text)
+
+
+def _cells(found: Inferred, estimates: Sequence[Row], contrasts: Sequence[Row]) -> tuple[list[list[str]], str]:
+    """The table of estimates, with the contrasts where all are with one baseline; and its title."""
+    baselines = list(dict.fromkeys(row["baseline"] for row in contrasts))
+    level = f"{found.settings.confidence * 100:g} % interval"
+    undefined = any(row["n_undefined"] for row in estimates)
+    header = ["metric", "system", "estimate", level, *(["undefined"] if undefined else [])]
+    one = len(baselines) == 1
+    if one:
+        header += ["delta", level, "p", "adjusted", "win/tie/loss", "verdict"]
+    flags = any(row["flags"] for row in (*estimates, *(contrasts if one else ())))
+    header += ["flags"] if flags else []
+    by_key = {(row["candidate"], row["metric"]): row for row in contrasts}
+    cells = [header]
+    for row in estimates:
+        line = [row["metric"], row["system"], _number(row["estimate"]), _interval(row)]
+        line += [f"{row['n_undefined']:,}" if row["n_undefined"] else ""] if undefined else []
+        contrast = by_key.get((row["system"], row["metric"])) if one else None
+        if one:
+            line += _contrast_cells(contrast) if contrast else [""] * 6
+        told = dict.fromkeys([*row["flags"], *(contrast["flags"] if contrast else ())])
+        cells.append([*line, *([", ".join(told)] if flags else [])])
+    n = number_of(max((row["n_queries"] for row in estimates), default=0), "query")
+    unit = "" if found.unit == "query_id" else f", unit {found.unit} ({found.summed.n_units:,})"
+    against = f", deltas against {baselines[0]}" if one else ""
+    return cells, f"{n}{unit}{against}"
+
+
+def _pair_cells(contrasts: Sequence[Row]) -> list[list[str]]:
+    """The table of contrasts where they are not all with one baseline."""
+    if len({row["baseline"] for row in contrasts}) < 2:
+        return []
+    flags = any(row["flags"] for row in contrasts)
+    header = ["metric", "candidate", "baseline", "delta", "interval", "p", "adjusted", "win/tie/loss", "verdict"]
+    return [
+        [*header, *(["flags"] if flags else [])],
+        *(
+            [
+                *(row[key] for key in ("metric", "candidate", "baseline")),
+                *_contrast_cells(row),
+                *([", ".join(row["flags"])] if flags else []),
+            ]
+            for row in contrasts
+        ),
+    ]
+
+
+def _contrast_cells(row: Row) -> list[str]:
+    counted = f"{row['wins']}/{row['ties']}/{row['losses']}"
+    return [
+        _number(row["delta"], sign="+"),
+        _interval(row, sign="+"),
+        _p(row["p_value"]),
+        _p(row["p_adjusted"]),
+        counted,
+        (row["delta"] is not None and row["verdict"]) or "",
+    ]
+
+
+def _query_cells(found: Inferred) -> list[list[str]]:
+    """A row for each query and system, a column for each metric."""
+    header = ["query", "system", *(measure.name for measure in found.measures)]
+    cells = [header]
+    for place, query in enumerate(found.values.asked):
+        for system, its in found.values.found.items():
+            row = [query, system]
+            for measure in found.measures:
+                value = its.columns[measure.source][place]
+                row.append(_number(float(value if measure.element is None else value[measure.element])))
+            cells.append(row)
+    return cells
+
+
+def _explained(found: Inferred, estimates: Sequence[Row], contrasts: Sequence[Row]) -> list[str]:
+    lines = []
+    if any(row["n_undefined"] for row in estimates):
+        convention = found.values.conventions.no_relevant
+        lines.append(f"undefined: for want of a relevant document, and then no_relevant: {convention}; else left out.")
+    if contrasts:
+        how = ADJUSTED.get(found.settings.adjust, "")
+        margin = "the margin that is set, else 0.5 %" if found.settings.margins else "a margin of 0.5 %"
+        lines += [
+            f"p: two-sided t test; adjusted: {how}, over the contrasts of a metric;",
+            f"verdict: the interval against 0 and, to be equivalent, inside {margin} of the baseline, at least 0.0005.",
+        ]
+    seen = {flag for row in (*estimates, *contrasts) for flag in row["flags"]}
+    lines += [f"{flag}: {FLAGS[flag]}" for flag in FLAGS if flag in seen]
+    return [*lines, *(f"note: {note}" for note in found.notes)]
+
+
+LEFT = {"metric", "system", "query", "candidate", "baseline", "verdict", "flags"}
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    header = rows[0]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if key in LEFT else cell.rjust(width)
+            for cell, width, key in zip(row, widths, header, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _interval(row: Mapping[str, Any], *, sign: str = "") -> str:
+    return f"{_number(row['low'], sign=sign)} to {_number(row['high'], sign=sign)}"
+
+
+def _number(value: float | None, *, sign: str = "") -> str:
+    if value is None or np.isnan(value):
+        return "-"
+    return f"{value:{sign},.0f}" if abs(value) >= 1000 else f"{value:{sign}.4f}"
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,173 @@
+"""RUNS, QRELS and QUERIES of all files together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalcore.errors import unknown
+from jobs.config import Config
+from jobs.direct import sources, tables, trec
+from jobs.direct.parts import FEW, Part
+from jobs.errors import DataRefused, UsageError, number_of
+
+ENDINGS = re.compile(r"\.(txt|run|trec|res|results)$")
+"""What the name of a run's file may end in beside its system."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """RUNS, the rows of each system in the order of its files.
+
+    rows     system -> its columns query_id, doc_id, score and rank (those that there are)
+    tags     system -> the tag of its first row, where the rows have one
+    n_rows   usable or not
+    """
+
+    rows: dict[str, dict[str, list[Any]]]
+    tags: dict[str, str]
+    n_rows: int
+
+
+def runs(paths: Sequence[str], config: Config, *, order: str) -> Runs:
+    """RUNS.  Raises UsageError or DataRefused where something cannot be read, or one name is in two files.
+
+    order   the column that must be a number: score or rank
+    """
+    found: dict[str, dict[str, list[Any]]] = {}
+    tags: dict[str, str] = {}
+    places: dict[str, list[str]] = {}
+    by_tag, parts = config.inputs.system_from == "tag", []
+    for path in paths:
+        for file, content in sources.read(path, option="runs"):
+            format_ = sources.format_of(file, content, given=config.inputs.format)
+            if format_ == "trec":
+                part = trec.runs(content, file, order=order)
+            else:
+                if not by_tag:
+                    raise UsageError(f"--system-from file is for TREC files; {file} names systems in the column system")
+                columns = _columns(config)
+                part = tables.part(content, file, format=format_, kind="runs", columns=columns, order=order)
+            parts.append(part)
+            if format_ == "trec" and not part.n_rows and not part.n_flawed:
+                raise DataRefused(f"runs: no row in {file}; write empty files again or leave them out")
+            for system, rows in _by_system(part, by_tag=by_tag).items():
+                if "tag" in part.columns:
+                    places.setdefault(system, []).append(file)
+                    tags.setdefault(system, rows.pop("tag")[0])
+                rows.pop("system", None)
+                known = found.setdefault(system, {key: [] for key in rows})
+                for key, cells in rows.items():
+                    known[key] += cells
+    refuse_flawed(parts, "runs")
+    if not found:
+        raise DataRefused(f"runs: no row can be used: there is none in {', '.join(paths)}")
+    for system, files in sorted(places.items()):
+        if len(files) > 1:
+            hint = (
+                "if each file is a system of its own, use --system-from file; if they are parts of one run, join them"
+                if by_tag
+                else "give each file a name of its own"
+            )
+            raise DataRefused(f'runs: {len(files)} files have a system "{system}": {", ".join(files[:FEW])}; {hint}')
+    return Runs({system: found[system] for system in sorted(found)}, tags, sum(part.n_rows for part in parts))
+
+
+def qrels(paths: Sequence[str], config: Config, *, preferences: bool) -> dict[str, list[Any]]:
+    """QRELS as columns query_id, doc_id, relevance, subtopic and propensity (those that there are)."""
+    found: dict[str, list[Any]] = {}
+    parts = []
+    for path in paths:
+        for file, content in sources.read(path, option="qrels"):
+            format_ = sources.format_of(file, content, given=config.inputs.format)
+            part = (
+                trec.qrels(content, file, preferences=preferences)
+                if format_ == "trec"
+                else tables.part(content, file, format=format_, kind="qrels", columns=_columns(config), order="")
+            )
+            parts.append(part)
+            n_rows = len(found.get("query_id", ()))
+            for key in dict.fromkeys([*found, *part.columns]):
+                known = found.setdefault(key, [None] * n_rows)
+                known += part.columns.get(key, [None] * part.n_rows)
+    if paths and not sum(part.n_rows + part.n_flawed for part in parts):
+        raise DataRefused(f"qrels: there is no judgment in {', '.join(paths)}")
+    refuse_flawed(parts, "qrels")
+    return found
+
+
+def refuse_flawed(parts: Sequence[Part], option: str) -> None:
+    """Raises DataRefused where rows cannot be used, with the places of the first."""
+    n_flawed = sum(part.n_flawed for part in parts)
+    if n_flawed:
+        flaws = [flaw for part in parts for flaw in part.flaws][:FEW]
+        raise DataRefused(
+            f"{option}: {number_of(n_flawed, 'row')} cannot be used: {'; '.join(flaws)}; mend them or leave them out"
+        )
+
+
+def queries(path: str) -> dict[str, list[Any]]:
+    """QUERIES: query_id as text, and the other columns.
+
+    Raises UsageError without a column query_id, DataRefused for an id that is blank or there twice.
+    """
+    [(file, content), *others] = sources.read(path, option="--queries")
+    format_ = sources.format_of(file, content, given="auto")
+    if others or format_ == "trec":
+        raise UsageError(f"--queries {path}: give one Parquet, ORC, CSV, TSV or JSON lines file, known by its ending")
+    found, place = tables.rows(content, file, format=format_)
+    if "query_id" not in found:
+        raise UsageError(f"--queries {path}: {unknown('column', 'query_id', list(found)).removeprefix('unknown ')}")
+    ids = [None if each is None else str(each) for each in found["query_id"]]
+    if any(isinstance(each, float) for each in found["query_id"]):
+        raise UsageError(
+            f'--queries {path}: column "query_id" is numbers with a point; it must be text or whole numbers'
+        )
+    if not ids:
+        raise DataRefused(f"--queries {path}: there is no query; leave --queries out to score every judged query")
+    times = Counter(ids)
+    wrong = [
+        f"{place(row)}: {_shown(each)}" for row, each in enumerate(ids) if not (each or "").strip() or times[each] > 1
+    ]
+    if wrong:
+        raise DataRefused(
+            f"--queries {path}: every query must be one whole row with an id of its own; found {'; '.join(wrong[:FEW])}"
+        )
+    return {"query_id": ids, **{key: cells for key, cells in found.items() if key != "query_id"}}
+
+
+def _shown(cell: object) -> str:
+    return "null" if cell is None else f'"{cell}"'
+
+
+def _columns(config: Config) -> Mapping[str, str]:
+    columns: Mapping[str, str] = getattr(config.inputs, "columns", {})
+    return columns
+
+
+def _by_system(part: Part, *, by_tag: bool) -> dict[str, dict[str, list[Any]]]:
+    """The columns of each system of a file."""
+    if not part.n_rows:
+        return {}
+    key = "tag" if "tag" in part.columns else "system"
+    names = part.columns[key]
+    if not by_tag:
+        return {_stem(part.file): part.columns}
+    if len(set(names)) == 1:
+        return {names[0]: part.columns}
+    rows: dict[str, list[int]] = {}
+    for index, each in enumerate(names):
+        rows.setdefault(each, []).append(index)
+    return {
+        system: {key: [cells[index] for index in indices] for key, cells in part.columns.items()}
+        for system, indices in rows.items()
+    }
+
+
+def _stem(file: str) -> str:
+    """The name of a file without folder, .gz and one further ending for a run."""
+    return ENDINGS.sub("", Path(file).name.removesuffix(".gz"))

@@ -1,0 +1,123 @@
+"""TREC files: the twin of `jobs.readers.trec`, which says what is read and what is passed over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from jobs.direct.parts import FEW, WHOLE, Part, numbers, whole_numbers
+from jobs.errors import number_of
+
+COLUMNS = {
+    "runs": ("query", "Q0", "document", "rank", "score", "tag"),
+    "qrels": ("query", "iteration", "document", "relevance"),
+}
+N_PREFERENCES = 5
+NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
+ODD = re.compile("[\x0b\x0c\x1c-\x1f]")
+"""What ends a word to Python and not in a TREC file, of ASCII."""
+
+
+def runs(content: bytes, file: str, *, order: str) -> Part:
+    """RUNS without the system's name, whose tags are in the column `tag`.
+
+    order   the column that must be a number: score or rank
+    """
+    lines = _Lines(content)
+    rows = [(at, row) for at, row in zip(lines.at, lines.rows, strict=True) if lines.whole(row, "runs")]
+    queries, _, documents, ranks, scores, tags = zip(*(row[:6] for _, row in rows), strict=True) if rows else [()] * 6
+    columns = {
+        "tag": list(tags),
+        "query_id": list(queries),
+        "doc_id": list(documents),
+        "score": numbers(scores),
+        "rank": whole_numbers(ranks),
+    }
+    return _usable(lines, Part(file, columns), [at for at, _ in rows], kind="runs", number=order)
+
+
+def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
+    """QRELS.
+
+    preferences   whether lines of five columns are preferences; a subgroup is "group<TAB>subgroup"
+    """
+    lines = _Lines(content)
+    kept: list[tuple[int, list[str]]] = []
+    for at, row in zip(lines.at, lines.rows, strict=True):
+        if lines.whole(row, "qrels"):
+            kept.append((at, row))
+        elif preferences and len(row) == N_PREFERENCES and lines.decoded(row):
+            kept.append((at, [row[0], f"{row[1]}\t{row[2]}", row[3], row[4]]))
+    queries, subtopics, documents, grades = zip(*(row for _, row in kept), strict=True) if kept else [()] * 4
+    columns = {
+        "query_id": list(queries),
+        "doc_id": list(documents),
+        "relevance": numbers(grades),
+        "subtopic": list(subtopics),
+    }
+    return _usable(lines, Part(file, columns), [at for at, _ in kept], kind="qrels", number="relevance")
+
+
+class _Lines:
+    """The lines that are no comments and not empty, as words.
+
+    at     their numbers, from 1
+    rows   their words
+    """
+
+    def __init__(self, content: bytes) -> None:
+        text = content.decode("utf-8", errors="replace")
+        lines = re.split("\r\n|\r|\n", text) if "\r" in text else text.split("\n")
+        plain = text.isascii() and not ODD.search(text)
+        split = str.split if plain else _split
+        words = list(map(split, lines))
+        if plain and "" not in lines and "#" not in text:
+            self.at: Sequence[int] = range(1, len(words) + 1)
+            self.rows = words
+            return
+        kept = [(at, row) for at, row in enumerate(words, start=1) if row and not row[0].startswith("#")]
+        self.at, self.rows = [at for at, _ in kept], [row for _, row in kept]
+
+    @staticmethod
+    def decoded(row: Sequence[str]) -> bool:
+        """Whether both ids are UTF-8: other bytes would make one id of several."""
+        return "\ufffd" not in row[0] and "\ufffd" not in row[2]
+
+    def whole(self, row: Sequence[str], kind: str) -> bool:
+        """Whether the columns are all there; words after the tag of a run are passed over if the rank is one."""
+        n = len(COLUMNS[kind])
+        if len(row) != n and (kind == "qrels" or len(row) < n or not WHOLE.fullmatch(row[3])):
+            return False
+        return self.decoded(row)
+
+
+def _split(line: str) -> list[str]:
+    line = line.strip("\ufeff \t\r")
+    return re.split("[ \t]+", line) if line else []
+
+
+def _usable(lines: _Lines, part: Part, at: Sequence[int], *, kind: str, number: str) -> Part:
+    """The part without rows whose number cannot be used, and the flaws of all lines that are left out."""
+    cells = part.columns[number]
+    finite = number == "relevance"
+    good = [cell is not None and not (finite and (cell != cell or abs(cell) == float("inf"))) for cell in cells]
+    if len(at) == len(lines.rows) and all(good):
+        return part
+    columns = {
+        key: [cell for cell, usable in zip(column, good, strict=True) if usable] for key, column in part.columns.items()
+    }
+    fine = {line for line, usable in zip(at, good, strict=True) if usable}
+    wrong = [(line, row) for line, row in zip(lines.at, lines.rows, strict=True) if line not in fine]
+    flaws = [f"{part.file} line {line}: {_flaw(row, kind, number)}" for line, row in wrong[:FEW]]
+    return Part(part.file, columns, len(wrong), flaws)
+
+
+def _flaw(row: Sequence[str], kind: str, number: str) -> str:
+    columns = COLUMNS[kind]
+    if any("\ufffd" in row[place] for place in (0, 2) if place < len(row)):
+        return "bytes that are not UTF-8"
+    if len(row) < len(columns) or (kind == "qrels" and len(row) > len(columns)):
+        return f'{number_of(len(row), "column")}, not the {len(columns)} of "{" ".join(columns)}"'
+    if len(row) > len(columns) and not WHOLE.fullmatch(row[3]):
+        return f'{len(row)} columns, and the rank is "{row[3]}"; is there a space in an id?'
+    return f'{number} is "{row[columns.index(number)]}", which is not {NUMBERS[number]}'
