@@ -13,6 +13,8 @@ from evalcore.conventions import GEOMETRIC_FLOOR
 from evalcore.errors import MetricNameError, unknown
 from evalcore.metrics.base import Metric
 from evalcore.metrics.names import parse
+from evalcore.metrics.numbers import plain
+from evalcore.metrics.spellings import TREC_GAINS
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TENTHS = tuple(f"{tenth / 10:.2f}" for tenth in range(11))
@@ -107,28 +109,58 @@ def rows(asked: Iterable[str], level: float, *, version: int = 9) -> Iterator[Ro
     version   of trec_eval, 9 or 10: they count the relevant documents of a level of recall otherwise
     """
     parameters: dict[str, set[str]] = {}
+    others: dict[str, list[Row]] = {}
     for text in asked:
         if text in NICKNAMES:
             for measure in NICKNAMES[text]:
                 parameters.setdefault(measure, set())
-            continue
-        measure, given = _split(text)
-        parameters.setdefault(measure, set()).update(given)
+        elif other := _other(text, level, version=version):
+            others.setdefault(other.name.rpartition("_")[0], []).append(other)
+        else:
+            measure, given = _split(text)
+            parameters.setdefault(measure, set()).update(given)
     for measure, recipe in MEASURES.items():
+        yield from others.get(measure, ())
         if measure not in parameters:
             continue
         for parameter in sorted(parameters[measure] or recipe.defaults or [""], key=lambda text: float(text or 0)):
-            named = [each.format(parameter).replace("trec_eval9", f"trec_eval{version}") for each in recipe.metrics]
-            metrics = tuple(_at_level(parse(each), recipe, level) for each in named)
+            number = plain(float(parameter)) if parameter else ""
+            metrics = _parsed((each.format(number) for each in recipe.metrics), recipe, level, version=version)
             written = f"{float(parameter):.2f}" if "." in (recipe.defaults or "-")[0] else parameter
             yield Row(f"{measure}_{written}" if recipe.defaults else measure, metrics, recipe.values)
+
+
+def _other(text: str, level: float, *, version: int) -> Row | None:
+    """A measure with parameters of another kind than cutoffs: worths of utility, points of 11pt_avg, gains by grade."""
+    measure, _, given = text.partition(".")
+    parts = given.split(",") if given else []
+    if measure == "utility" and parts:
+        named = ", ".join(f"{key}={part}" for key, part in zip(WORTHS, parts, strict=False))
+        return Row(f"utility_{given}", _parsed([f"Utility({named})"], Measure(), level, version=version), _alone)
+    if measure == "11pt_avg" and parts:
+        points = [f"IPrec(point=trec_eval9)@{plain(float(part))}" for part in parts]
+        return Row(f"11pt_avg_{given}", _parsed(points, Measure(), level, version=version), _average)
+    if measure in TREC_GAINS and "=" in given:
+        return Row(f"{measure}_{given}", (parse(text),), _alone)
+    return None
+
+
+WORTHS = ("relret", "nonrelret", "relnotret", "nonrelnotret")
+
+
+def _alone(values: FloatArray) -> FloatArray:
+    return values
+
+
+def _average(*values: FloatArray) -> FloatArray:
+    return np.mean(values, axis=0)  # type: ignore[no-any-return]
 
 
 def _split(text: str) -> tuple[str, list[str]]:
     """A measure and the parameters behind it: P_5, P.5, P.5,10.  Raises MetricNameError."""
     if text in MEASURES:
         return text, []
-    form = re.fullmatch(r"(.+?)[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)", text)
+    form = re.fullmatch(r"(.+?)[._]([0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)", text)
     if form is None or form[1] not in MEASURES:
         raise MetricNameError(unknown("measure", text, MEASURES))
     if not MEASURES[form[1]].defaults:
@@ -136,5 +168,10 @@ def _split(text: str) -> tuple[str, list[str]]:
     return form[1], form[2].split(",")
 
 
-def _at_level(metric: Metric, recipe: Measure, level: float) -> Metric:
-    return replace(metric, min_grade=level) if recipe.level and hasattr(metric, "min_grade") else metric  # type: ignore[type-var]
+def _parsed(names: Iterable[str], recipe: Measure, level: float, *, version: int) -> tuple[Metric, ...]:
+    """Metrics by these names, at the level and of the version."""
+    metrics = [parse(name.replace("trec_eval9", f"trec_eval{version}")) for name in names]
+    return tuple(
+        replace(metric, min_grade=level) if recipe.level and hasattr(metric, "min_grade") else metric  # type: ignore[type-var]
+        for metric in metrics
+    )

@@ -91,6 +91,7 @@ def run(words: Sequence[str]) -> int:
     if as_trec_eval:
         _check_trec_eval(asked)
         wanted = trec_eval.Asked(
+            version=10 if config.score.preset == "trec_eval10" else 9,
             measures=asked.m or ["official"],
             level=1 if asked.l is None else asked.l,
             per_query=asked.q or asked.per_query,

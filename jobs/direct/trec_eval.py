@@ -11,7 +11,7 @@ from evalcore.arrays import FloatArray
 from evalcore.compat.pytrec_eval import compute_aggregated_measure
 from evalcore.compat.trec_eval import Row, rows
 from evalcore.errors import EvalcoreError
-from evalcore.statuses import left_out
+from evalcore.statuses import UNANSWERED, left_out
 from jobs.config import Config
 from jobs.direct.evaluation import Inferred, Values, values
 from jobs.errors import UsageError
@@ -19,12 +19,17 @@ from jobs.errors import UsageError
 ONLY_OF_ALL = ("runid", "num_q", "gm_map", "gm_bpref")
 """Measures that single queries do not have."""
 NO_NUMBERS = ("relstring",)
+VERSION_10 = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What trec_eval's flags ask for: -m, -l, -q and, unless it is -n, the lines of all queries."""
+    """What trec_eval's flags ask for: -m, -l, -q and, unless it is -n, the lines of all queries.
 
+    version   of trec_eval: under -q version 10 also tells of queries that the run did not answer
+    """
+
+    version: int
     measures: Sequence[str]
     level: float
     per_query: bool
@@ -33,11 +38,11 @@ class Asked:
 
 def lines(config: Config, asked: Asked) -> Iterator[str]:
     """One run after the other.  Raises UsageError for a measure that there is not, and as `values` does."""
-    version = 10 if config.score.preset == "trec_eval10" else 9
     try:
-        wanted = [row for row in rows(asked.measures, asked.level, version=version) if row.name not in NO_NUMBERS]
+        wanted = list(rows(asked.measures, asked.level, version=asked.version))
     except EvalcoreError as error:
         raise UsageError(str(error)) from None
+    wanted = [row for row in wanted if row.name not in NO_NUMBERS]
     metrics = list(dict.fromkeys(metric for row in wanted for metric in row.metrics))
     found = values(config, metrics)
     for system in found.found:
@@ -48,10 +53,10 @@ def _of_system(found: Values, system: str, wanted: Sequence[Row], asked: Asked) 
     its = found.found[system]
     statuses = np.array(its.statuses, dtype=np.str_)
     counts = ~np.isin(statuses, left_out(found.conventions))
-    answered = counts & ~np.isin(statuses, ["unanswered"])
+    told = counts if asked.version == VERSION_10 else counts & (statuses != UNANSWERED)
     columns = {row.name: row.values(*(np.nan_to_num(its.values(metric)) for metric in row.metrics)) for row in wanted}
     if asked.per_query:
-        for place in sorted(np.flatnonzero(answered).tolist(), key=its.queries.__getitem__):
+        for place in sorted(np.flatnonzero(told).tolist(), key=its.queries.__getitem__):
             for name, column in columns.items():
                 if name not in ONLY_OF_ALL:
                     yield _line(name, its.queries[place], _shown(name, column[place]))

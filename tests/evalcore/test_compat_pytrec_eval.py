@@ -125,10 +125,15 @@ def test_num_measures_are_summed_and_the_others_averaged():
     assert math.isnan(compute_aggregated_measure("map", []))
 
 
-@pytest.mark.parametrize("measure", ["P.0", "P_0", "recall_0", "ndcg_cut_0", "P.0.5", "ndcg.1=3"])
+@pytest.mark.parametrize("measure", ["P.0", "P_0", "recall_0", "ndcg_cut_0", "P.0.5"])
 def test_parameters_that_crash_the_package_are_refused(measure):
     with pytest.raises(MetricNameError, match=r"must be a whole number from 1|unknown measure"):
         RelevanceEvaluator(QRELS, {measure})
+
+
+def test_gains_that_crash_the_package_are_those_of_the_program():
+    (found,) = RelevanceEvaluator({"q": {"a": 1, "b": 2}}, {"ndcg.1=3,2=9"}).evaluate({"q": {"a": 1.0}}).values()
+    assert found == {"ndcg_1=3,2=9": pytest.approx(3 / (9 + 3 / math.log2(3)))}
 
 
 @pytest.mark.parametrize(
