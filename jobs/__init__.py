@@ -25,7 +25,7 @@ Job 2, from SCORES to ESTIMATES and CONTRASTS:
     unit_sums.py, pairs.py   SCORES -> exact sums by unit (buckets.py), what needs both systems of a query
     quantiles.py, segments.py   SCORES -> quantiles; sums -> tables of every segment, on the executors
     sums.py             UNIT SUMS as evalcore takes them
-    aggregate.py, inferred.py   sums -> ESTIMATES, CONTRASTS, without Spark
+    aggregate.py, infer.py, inferred.py   sums -> ESTIMATES, CONTRASTS, without Spark
 
 What reads an aggregation again, without Spark:
 

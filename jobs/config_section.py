@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 class Section(BaseModel):
     """What all sections share: no unknown settings, no silent conversions, no changes once built."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 
 from evalcore.inference import Measure as Estimated
 from evalcore.inference import UnitSums
 from jobs.errors import DataRefused, number_of
 from jobs.measures import Measure
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TEXTS = ("unit", "stratum", "system", "given")
 PARTS = ("n", "hi", "lo", "undefined", "squares")
 """What UNIT SUMS holds of each sum."""
 Key: TypeAlias = tuple[str, str | None]
@@ -50,11 +53,31 @@ class Sums:
 
         pairs   of systems whose sums over the queries that both count are in the rows
         """
-        ids = rows["unit"].to_pylist()
+        columns = {
+            key: rows[key].to_pylist() if key in TEXTS else rows[key].to_numpy()
+            for key in (*TEXTS, *(f"{column}_{part}" for each in measures for column in each.sums for part in PARTS))
+        }
+        return cls.of_columns(
+            columns, products.to_pylist(), systems=systems, pairs=pairs, measures=measures, exponents=exponents
+        )
+
+    @classmethod
+    def of_columns(
+        cls,
+        rows: Mapping[str, Any],
+        products: Sequence[Mapping[str, Any]],
+        *,
+        systems: Sequence[str],
+        pairs: Sequence[tuple[str, str]],
+        measures: Sequence[Measure],
+        exponents: Mapping[str, int],
+    ) -> Sums:
+        """The same from columns: lists of texts, and arrays of numbers."""
+        ids = rows["unit"]
         if any("\0" in each for each in ids):
             raise DataRefused("a unit's name contains a NUL character; mend that column and score again")
         units, first, unit = np.unique(np.array(ids, dtype=np.str_), return_index=True, return_inverse=True)
-        strata = rows["stratum"].to_pylist()
+        strata = rows["stratum"]
         if crossing := len(set(zip(ids, strata, strict=True))) - len(units):
             raise DataRefused(
                 f"{number_of(crossing, 'unit')} in more than one stratum; strata must part the units, every night alike"
@@ -62,20 +85,18 @@ class Sums:
         both: list[Key] = [key for one, other in pairs for key in ((one, other), (other, one))]
         keys: list[Key] = [*((system, None) for system in systems), *both]
         places = {key: place for place, key in enumerate(keys)}
-        place = np.array(
-            [places[key] for key in zip(rows["system"].to_pylist(), rows["given"].to_pylist(), strict=True)], dtype=int
-        )
+        place = np.array([places[key] for key in zip(rows["system"], rows["given"], strict=True)], dtype=int)
         names = [column for measure in measures for column in measure.sums]
         columns = {(key, column): at * len(names) + i for key, at in places.items() for i, column in enumerate(names)}
         arrays = {part: np.zeros((len(units), len(columns)), dtype=np.int64) for part in PARTS}
         for i, column in enumerate(names):
             for part, array in arrays.items():
-                array[unit, place * len(names) + i] = rows[f"{column}_{part}"].to_numpy()
+                array[unit, place * len(names) + i] = rows[f"{column}_{part}"]
         scale = np.tile(np.array([exponents[column] for column in names], dtype=np.int64), len(places))
         undefined = arrays["undefined"].sum(axis=0)
         squares = arrays["squares"].sum(axis=0)
         known = {(place, place): int(squares[place]) for place in range(len(columns))}
-        for row in products.to_pylist():
+        for row in products:
             for measure in measures:
                 product = row.get(f"{measure.column}_products")
                 one, other = (columns[(row[side], None), measure.column] for side in ("candidate", "baseline"))

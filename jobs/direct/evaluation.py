@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from evalcore import Conventions, EvalcoreError, Evaluation, Metric, name, parse_list, preset
 from evalcore.arrays import FloatArray
@@ -16,15 +15,19 @@ from evalcore.errors import unknown
 from evalcore.evaluation import evaluate_runs
 from evalcore.scoring import check, needs_of, takes_one_grade
 from evalcore.statuses import UNANSWERED
-from jobs import aggregate as inference
 from jobs.config import Config, Score
 from jobs.custom import register_all
 from jobs.direct import checks, rows
 from jobs.direct.sums import Counted, Summed, summed
 from jobs.errors import DataRefused, UsageError, number_of
+from jobs.infer import inferred_rows, pairs_of
 from jobs.inferred import Settings
 from jobs.measures import WEIGHT, Measure, measures_of
 from jobs.notes import of_calibration, of_contrasts
+from jobs.sums import Sums
+
+ALL = "all"
+"""The segment that holds every query, as `jobs.tables` has it."""
 
 BY_SUBTOPIC = frozenset({"subtopics", "preferences"})
 """Needs for which a document may have several judgments."""
@@ -62,8 +65,8 @@ class Inferred:
     summed: Summed
     settings: Settings
     unit: str
-    estimates: pa.Table
-    contrasts: pa.Table
+    estimates: list[dict[str, Any]]
+    contrasts: list[dict[str, Any]]
     notes: list[str]
 
 
@@ -175,13 +178,12 @@ def inferred(found: Values, config: Config) -> Inferred:
         adjust=chosen.adjust,
         margins=chosen.margins,
     )
-    estimates, contrasts = inference.aggregate(
-        sums.sums,
-        sums.pairs,
-        systems=counted.systems,
-        measures=measures,
-        exponents=sums.exponents,
-        settings=settings,
+    pairs = pairs_of(counted.systems, chosen.baseline) if sums.restricted else []
+    known = Sums.of_columns(
+        sums.sums, sums.pairs, systems=counted.systems, pairs=pairs, measures=measures, exponents=sums.exponents
+    )
+    estimates, contrasts = inferred_rows(
+        known, sums.pairs, systems=counted.systems, measures=measures, settings=settings, segment=ALL
     )
     return Inferred(
         values=found,
@@ -248,9 +250,9 @@ def _weight(cell: object) -> float:
         return math.nan
 
 
-def _notes(found: Values, estimates: pa.Table, contrasts: pa.Table, settings: Settings) -> list[str]:
+def _notes(
+    found: Values, estimates: Sequence[dict[str, Any]], contrasts: Sequence[dict[str, Any]], settings: Settings
+) -> list[str]:
     by_name = {measure.name: metric for metric in found.metrics for measure in measures_of([metric], found.conventions)}
-    of_method = [
-        [row for row in table.to_pylist() if row["method"] == settings.methods[0]] for table in (estimates, contrasts)
-    ]
+    of_method = [[row for row in rows if row["method"] == settings.methods[0]] for rows in (estimates, contrasts)]
     return [*of_calibration(of_method[0], by_name), *of_contrasts(of_method[1], by_name)]

@@ -24,7 +24,7 @@ def rows_of(found: Inferred) -> tuple[list[Row], list[Row]]:
     """ESTIMATES and CONTRASTS of the first interval method."""
     shown = (found.settings.methods[0], WOODRUFF)
     estimates, contrasts = (
-        [row for row in table.to_pylist() if row["method"] in shown] for table in (found.estimates, found.contrasts)
+        [row for row in rows if row["method"] in shown] for rows in (found.estimates, found.contrasts)
     )
     return estimates, contrasts
 

@@ -10,7 +10,9 @@ from typing import Any
 NUMBER = re.compile(
     r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])"
 )
+PLAIN = re.compile("[-+.0-9A-Za-z]*")
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+MOST_DIGITS = 9
 FEW = 3
 """How many flaws a message tells."""
 
@@ -38,15 +40,19 @@ class Part:
 def numbers(texts: Sequence[str]) -> list[float | None]:
     """What the texts say, None where one is no number: `1_0` and `1d` are none, `inf` and `nan` are."""
     try:
-        if all(map(str.isascii, texts)) and not any("_" in text or text != text.strip() for text in texts):
-            return list(map(float, texts))  # what float takes beyond NUMBER is excluded
+        found = list(map(float, texts))
     except ValueError:
-        pass
+        found = None
+    # float takes more than NUMBER: blanks around it, digits of other scripts, and underscores between digits
+    if found is not None and PLAIN.fullmatch("".join(texts)):
+        return list(found)
     return [float(text) if NUMBER.fullmatch(text) else None for text in texts]
 
 
 def whole_numbers(texts: Sequence[str]) -> list[int | None]:
     """Likewise for ranks, of up to 9 digits."""
+    if max(map(len, texts), default=0) <= MOST_DIGITS and "".join(texts).isdecimal() and "".join(texts).isascii():
+        return list(map(int, texts))
     return [int(text) if WHOLE.fullmatch(text) else None for text in texts]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from evalcore.errors import unknown
 from jobs.config import Config
-from jobs.direct import sources, tables, trec
+from jobs.direct import sources, trec
 from jobs.direct.parts import FEW, Part
 from jobs.errors import DataRefused, UsageError, number_of
 
@@ -50,8 +50,7 @@ def runs(paths: Sequence[str], config: Config, *, order: str) -> Runs:
             else:
                 if not by_tag:
                     raise UsageError(f"--system-from file is for TREC files; {file} names systems in the column system")
-                columns = _columns(config)
-                part = tables.part(content, file, format=format_, kind="runs", columns=columns, order=order)
+                part = _table(content, file, config, format=format_, kind="runs", order=order)
             parts.append(part)
             if format_ == "trec" and not part.n_rows and not part.n_flawed:
                 raise DataRefused(f"runs: no row in {file}; write empty files again or leave them out")
@@ -87,7 +86,7 @@ def qrels(paths: Sequence[str], config: Config, *, preferences: bool) -> dict[st
             part = (
                 trec.qrels(content, file, preferences=preferences)
                 if format_ == "trec"
-                else tables.part(content, file, format=format_, kind="qrels", columns=_columns(config), order="")
+                else _table(content, file, config, format=format_, kind="qrels", order="")
             )
             parts.append(part)
             n_rows = len(found.get("query_id", ()))
@@ -119,6 +118,8 @@ def queries(path: str) -> dict[str, list[Any]]:
     format_ = sources.format_of(file, content, given="auto")
     if others or format_ == "trec":
         raise UsageError(f"--queries {path}: give one Parquet, ORC, CSV, TSV or JSON lines file, known by its ending")
+    from jobs.direct import tables  # Arrow takes a fifth of a second, which TREC files do not pay
+
     found, place = tables.rows(content, file, format=format_)
     if "query_id" not in found:
         raise UsageError(f"--queries {path}: {unknown('column', 'query_id', list(found)).removeprefix('unknown ')}")
@@ -144,9 +145,11 @@ def _shown(cell: object) -> str:
     return "null" if cell is None else f'"{cell}"'
 
 
-def _columns(config: Config) -> Mapping[str, str]:
+def _table(content: bytes, file: str, config: Config, *, format: str, kind: str, order: str) -> Part:
+    from jobs.direct import tables
+
     columns: Mapping[str, str] = getattr(config.inputs, "columns", {})
-    return columns
+    return tables.part(content, file, format=format, kind=kind, columns=columns, order=order)
 
 
 def _by_system(part: Part, *, by_tag: bool) -> dict[str, dict[str, list[Any]]]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from evalcore import Conventions, Evaluation
 from evalcore.arrays import BoolArray, FloatArray, IntArray
@@ -19,11 +19,11 @@ from evalcore.inference import scale_exponent, to_limbs
 from evalcore.inference.buckets import fold
 from evalcore.inference.sums import product_factor
 from evalcore.statuses import left_out
-from jobs.aggregate import pairs_of
 from jobs.buckets import buckets_of
 from jobs.errors import DataRefused, number_of
+from jobs.infer import pairs_of
 from jobs.measures import Measure
-from jobs.tables import ALL
+from jobs.sums import PARTS, TEXTS
 
 TIE = 1e-9
 """As in `jobs.pairs`: values closer than this are a tie."""
@@ -144,11 +144,12 @@ class Counted:
 class Summed:
     """UNIT SUMS and pair counts, and what is to be known of them.
 
+    sums         columns, as `jobs.sums.Sums.of_columns` takes them
     restricted   whether contrasts are over the queries that both systems count
     """
 
-    sums: pa.Table
-    pairs: pa.Table
+    sums: dict[str, Any]
+    pairs: list[dict[str, Any]]
     exponents: dict[str, int]
     n_units: int
     buckets: int
@@ -190,8 +191,8 @@ def summed(counted: Counted, conventions: Conventions, *, baseline: str | None, 
         _pair(counted, candidate, against, exponents) for candidate, against in pairs_of(counted.systems, baseline)
     ]
     return Summed(
-        sums=pa.concat_tables(tables),
-        pairs=pa.Table.from_pylist([pair for pair in pairs if pair]),
+        sums={key: _joined([table[key] for table in tables]) for key in tables[0]},
+        pairs=[pair for pair in pairs if pair],
         exponents=exponents,
         n_units=n_units,
         buckets=buckets,
@@ -211,9 +212,16 @@ def _refuse_undefined(counted: Counted) -> None:
         )
 
 
-def _unit_sums(counted: Counted, given: str | None, units: Sequence[str], exponents: Mapping[str, int]) -> pa.Table:
+def _joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401 (lists of texts, or arrays)
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [cell for part in parts for cell in part]
+
+
+def _unit_sums(
+    counted: Counted, given: str | None, units: Sequence[str], exponents: Mapping[str, int]
+) -> dict[str, Any]:
+    """UNIT SUMS of these systems; `given` names the one whose queries they are over."""
     names, unit = np.unique(np.array(units, dtype=np.str_), return_inverse=True)
-    tables = []
+    tables: list[dict[str, Any]] = []
     for system, rows in enumerate(counted.rows):
 
         def total(numbers: IntArray | BoolArray, rows: BoolArray = rows) -> IntArray:
@@ -222,8 +230,7 @@ def _unit_sums(counted: Counted, given: str | None, units: Sequence[str], expone
             np.add.at(sums, unit[rows], numbers[rows])
             return sums
 
-        n_queries = total(np.ones(len(rows), dtype=np.int64))
-        columns: dict[str, IntArray] = {"n_queries": n_queries}
+        columns: dict[str, IntArray] = {}
         for measure in counted.measures:
             undefined = total(counted.undefined[measure.column][system].astype(np.int64))
             for column, added in counted.added(measure).items():
@@ -231,24 +238,18 @@ def _unit_sums(counted: Counted, given: str | None, units: Sequence[str], expone
                 filled = np.where(known, added[system], 0.0)
                 high, low = to_limbs(filled, exponent=exponents[column])
                 whole = product_factor(filled, exponent=exponents[column])
-                columns |= {
-                    f"{column}_n": total(known.astype(np.int64)),
-                    f"{column}_hi": total(high),
-                    f"{column}_lo": total(low),
-                    f"{column}_undefined": undefined,
-                    f"{column}_squares": total(whole * whole),
-                }
-        there = np.flatnonzero(n_queries)
-        n = len(there)
-        keys = {
-            "segment": pa.array([ALL] * n, pa.string()),
-            "stratum": pa.nulls(n, pa.string()),
-            "unit": pa.array(names[there].tolist(), pa.string()),
-            "system": pa.array([counted.systems[system]] * n, pa.string()),
-            "given": pa.array([given] * n, pa.string()),
-        }
-        tables.append(pa.table({**keys, **{key: pa.array(column[there]) for key, column in columns.items()}}))
-    return pa.concat_tables(tables)
+                parts = (total(known.astype(np.int64)), total(high), total(low), undefined, total(whole * whole))
+                columns |= {f"{column}_{part}": sums for part, sums in zip(PARTS, parts, strict=True)}
+        there = np.unique(unit[rows])
+        texts = (
+            names[there].tolist(),
+            [None] * len(there),
+            [counted.systems[system]] * len(there),
+            [given] * len(there),
+        )
+        numbers = {key: column[there] for key, column in columns.items()}
+        tables.append({**dict(zip(TEXTS, texts, strict=True)), **numbers})
+    return {key: _joined([table[key] for table in tables]) for key in tables[0]}
 
 
 def _pair(counted: Counted, candidate: str, baseline: str, exponents: Mapping[str, int]) -> dict[str, object] | None:

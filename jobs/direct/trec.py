@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from jobs.direct.parts import FEW, WHOLE, Part, numbers, whole_numbers
 from jobs.errors import number_of
@@ -14,8 +18,9 @@ COLUMNS = {
 }
 N_PREFERENCES = 5
 NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
-ODD = re.compile("[\x0b\x0c\x1c-\x1f]")
-"""What ends a word to Python and not in a TREC file, of ASCII."""
+ODD = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""Of ASCII what is no letter, and ends a word to Python or to nobody."""
+SPACE, NEW_LINE = ord(" "), ord("\n")
 
 
 def runs(content: bytes, file: str, *, order: str) -> Part:
@@ -23,17 +28,14 @@ def runs(content: bytes, file: str, *, order: str) -> Part:
 
     order   the column that must be a number: score or rank
     """
+    if (words := _words(content, "runs")) is not None:
+        part = _run(file, words)
+        if None not in part.columns[order]:
+            return part
     lines = _Lines(content)
     rows = [(at, row) for at, row in zip(lines.at, lines.rows, strict=True) if lines.whole(row, "runs")]
-    queries, _, documents, ranks, scores, tags = zip(*(row[:6] for _, row in rows), strict=True) if rows else [()] * 6
-    columns = {
-        "tag": list(tags),
-        "query_id": list(queries),
-        "doc_id": list(documents),
-        "score": numbers(scores),
-        "rank": whole_numbers(ranks),
-    }
-    return _usable(lines, Part(file, columns), [at for at, _ in rows], kind="runs", number=order)
+    part = _run(file, [list(column) for column in zip(*(row[:6] for _, row in rows), strict=True)] or [[]] * 6)
+    return _usable(lines, part, [at for at, _ in rows], kind="runs", number=order)
 
 
 def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
@@ -41,6 +43,10 @@ def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
 
     preferences   whether lines of five columns are preferences; a subgroup is "group<TAB>subgroup"
     """
+    if (words := _words(content, "qrels")) is not None:
+        part = _judgments(file, words)
+        if all(grade is not None and math.isfinite(grade) for grade in part.columns["relevance"]):
+            return part
     lines = _Lines(content)
     kept: list[tuple[int, list[str]]] = []
     for at, row in zip(lines.at, lines.rows, strict=True):
@@ -48,14 +54,39 @@ def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
             kept.append((at, row))
         elif preferences and len(row) == N_PREFERENCES and lines.decoded(row):
             kept.append((at, [row[0], f"{row[1]}\t{row[2]}", row[3], row[4]]))
-    queries, subtopics, documents, grades = zip(*(row for _, row in kept), strict=True) if kept else [()] * 4
-    columns = {
-        "query_id": list(queries),
-        "doc_id": list(documents),
-        "relevance": numbers(grades),
-        "subtopic": list(subtopics),
-    }
-    return _usable(lines, Part(file, columns), [at for at, _ in kept], kind="qrels", number="relevance")
+    part = _judgments(file, [list(column) for column in zip(*(row for _, row in kept), strict=True)] or [[]] * 4)
+    return _usable(lines, part, [at for at, _ in kept], kind="qrels", number="relevance")
+
+
+def _run(file: str, words: Sequence[list[str]]) -> Part:
+    queries, _, documents, ranks, scores, tags = words
+    columns: dict[str, list[Any]] = {"tag": tags, "query_id": queries, "doc_id": documents}
+    return Part(file, {**columns, "score": numbers(scores), "rank": whole_numbers(ranks)})
+
+
+def _judgments(file: str, words: Sequence[list[str]]) -> Part:
+    queries, subtopics, documents, grades = words
+    columns: dict[str, list[Any]] = {"query_id": queries, "doc_id": documents, "subtopic": subtopics}
+    return Part(file, {**columns, "relevance": numbers(grades)})
+
+
+def _words(content: bytes, kind: str) -> list[list[str]] | None:
+    """The columns of a plain file; None for one that has to be looked at line by line.
+
+    Plain is ASCII where every line has exactly the columns or nothing, and none is a comment.
+    """
+    n_columns = len(COLUMNS[kind])
+    if not content.isascii() or ODD.search(content) or content.count(b"\r") != content.count(b"\r\n"):
+        return None
+    letters = np.frombuffer(content, dtype=np.uint8)
+    blank = letters <= SPACE
+    starts = np.flatnonzero(~blank & np.concatenate(([True], blank[:-1])))
+    before = np.searchsorted(starts, np.append(np.flatnonzero(letters == NEW_LINE), len(letters)))
+    if not np.isin(np.diff(before, prepend=0), (0, n_columns)).all() or not len(starts):
+        return None
+    words = content.decode("ascii").split()
+    columns = [words[place::n_columns] for place in range(n_columns)]
+    return None if any(each.startswith("#") for each in columns[0]) else columns
 
 
 class _Lines:
@@ -68,7 +99,7 @@ class _Lines:
     def __init__(self, content: bytes) -> None:
         text = content.decode("utf-8", errors="replace")
         lines = re.split("\r\n|\r|\n", text) if "\r" in text else text.split("\n")
-        plain = text.isascii() and not ODD.search(text)
+        plain = text.isascii() and not ODD.search(content)
         split = str.split if plain else _split
         words = list(map(split, lines))
         if plain and "" not in lines and "#" not in text:

@@ -74,7 +74,7 @@ def _of_system(found: Values, system: str, wanted: Sequence[Row], asked: Asked) 
 def of_estimates(found: Inferred, *, per_query: bool) -> Iterator[str]:
     """Estimates, and values of queries, of our own metrics in that form."""
     method = found.settings.methods[0]
-    estimates = [row for row in found.estimates.to_pylist() if row["method"] == method]
+    estimates = [row for row in found.estimates if row["method"] == method]
     for system, its in found.values.found.items():
         if per_query:
             for place, query in enumerate(its.queries):
