@@ -9,7 +9,11 @@
     statuses.py      what is known of a system's answer to a query
     scoring.py       metrics under conventions, and sanity checks beside them
     conventions.py   the choices that change a number; presets.py: named sets of them
-    evaluation.py    values of mappings (plain.py, given.py) and tables (tables.py)
+    evaluation.py    values of runs in one call; evaluated.py: what it returns
+      plain.py       mappings as rows; given.py: their ids and numbers
+      tables.py      tables as rows; arrow.py: those that speak its C interface
+      listed.py      rows, query by query; ranked.py, judged.py: in rank order, with what is judged
+      ids.py, texts.py   columns of ids as codes
     compat/          other tools' calls and names, with these values
     inference/       estimates and paired contrasts with bootstrap intervals
     verdict.py       what an interval says
@@ -20,7 +24,8 @@ No files, no clock, no Spark, no logging: arrays in, arrays out.
 
 from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, EvalcoreError, MetricNameError
-from evalcore.evaluation import Evaluation, evaluate, evaluate_runs
+from evalcore.evaluated import Evaluation
+from evalcore.evaluation import evaluate, evaluate_runs
 from evalcore.metrics import METRICS, Metric, column_name, name, parameters, parse, parse_list
 from evalcore.ordering import rank_order
 from evalcore.presets import PRESETS, Preset, preset

@@ -1,8 +1,7 @@
-"""Values from plain Python data: a run and its judgments as mappings, in one call."""
+"""Values of every metric for every query of runs that are mappings or tables, in one call."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,83 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from evalcore import plain
 from evalcore.arrays import BoolArray, FloatArray
 from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, MetricNameError
-from evalcore.given import by_text, few, numbers
-from evalcore.metrics.base import Metric, floor_of
+from evalcore.evaluated import Evaluation
+from evalcore.given import by_text, few, finite, numbers
+from evalcore.ids import unified
+from evalcore.judged import Judged, judged_rankings
+from evalcore.listed import PROPENSITY, Listed, judgments_of, runs_of, weights_of
+from evalcore.metrics.base import Metric
 from evalcore.metrics.names import column_name, name, parse_list
-from evalcore.plain import Qrels, Ranked, Run, judged_of, judged_rankings
+from evalcore.plain import Qrels, Run
 from evalcore.presets import preset as preset_of
+from evalcore.ranked import Ranked
 from evalcore.rankings import JudgedRankings
 from evalcore.scoring import Diagnostic, by_column, check, needs_of, score, takes_one_grade
-from evalcore.statuses import NO_RELEVANT, OK, RELEVANT_GRADE, UNANSWERED, UNJUDGED, left_out
-from evalcore.tables import Table, is_table, names_of, qrels_of, run_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation:
-    """The values of one run.
-
-    queries    (n_queries,)  of the universe, in its order
-    statuses   (n_queries,)  ``ok``; ``unanswered``: judged, but the run returned nothing; ``no_relevant``: no
-               judged document is relevant; ``unjudged``: no judgments, and so no value
-    columns    column name -> (n_queries,), or (n_queries, n_elements) of a vector; NaN = undefined
-    weights    (n_queries,)  for ``mean: weighted``; None where queries have none
-    n_outside  queries of the run outside the universe, which are not evaluated
-    """
-
-    metrics: tuple[Metric, ...]
-    conventions: Conventions
-    queries: tuple[str, ...]
-    statuses: tuple[str, ...]
-    columns: dict[str, FloatArray]
-    weights: FloatArray | None
-    n_outside: int
-
-    def values(self, metric: Metric) -> FloatArray:
-        """(n_queries,), NaN where undefined."""
-        return self.columns[column_name(metric)]
-
-    def counted(self, metric: Metric) -> FloatArray:
-        """Values as they enter the mean: NaN where a query does not count.  (n_queries,)"""
-        found = self.values(metric).copy()
-        if metric.FACTS.needs_relevant and self.conventions.fill is not None:
-            found[np.isnan(found)] = self.conventions.fill
-        found[~self._rows] = np.nan
-        return found
-
-    def per_query(self) -> dict[str, dict[str, Any]]:
-        """{query: {name of the metric: value}}, NaN where undefined."""
-        names = [name(metric) for metric in self.metrics]
-        rows = zip(*(self.values(metric).tolist() for metric in self.metrics), strict=True)
-        return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.queries, rows, strict=True)}
-
-    def mean(self) -> dict[str, Any]:
-        """Name of the metric -> its mean over the queries that count, NaN if none does; of a vector, of each element.
-
-        The mean is that of the conventions, except for metrics with one of their own: sums, ratios of sums,
-        geometric means.
-        """
-        return {name(metric): self._mean(metric) for metric in self.metrics}
-
-    def _mean(self, metric: Metric) -> Any:  # noqa: ANN401 (a float, or an array of them)
-        statistic = metric.FACTS.statistic
-        if statistic == "ratio":
-            sides = (self.columns[f"{column_name(metric)}_{side}"][self._rows] for side in ("above", "below"))
-            above, below = (math.fsum(side[~np.isnan(side)]) for side in sides)
-            return above / below if below else math.nan
-        how = self.conventions.mean if statistic == "mean" else statistic
-        values = self.counted(metric)
-        if how == "geometric":
-            values = np.maximum(values, floor_of(metric))
-        if values.ndim == 2:
-            return np.array([_mean(element, how, self.weights) for element in values.T])
-        return _mean(values, how, self.weights)
-
-    @property
-    def _rows(self) -> BoolArray:
-        return ~np.isin(np.array(self.statuses, dtype=np.str_), left_out(self.conventions))
+from evalcore.statuses import NO_RELEVANT, OK, RELEVANT_GRADE, UNANSWERED, UNJUDGED
+from evalcore.tables import Table, is_table, is_table_of_queries
 
 
 def evaluate(
@@ -97,26 +37,32 @@ def evaluate(
     *,
     preset: str = "default",
     conventions: Conventions | None = None,
-    queries: Collection[Any] | Mapping[Any, float] | None = None,
+    queries: Collection[Any] | Mapping[Any, float] | Table | None = None,
     diagnostics: Sequence[Diagnostic] = (),
     reference: Run | Table | None = None,
-    propensities: Mapping[Any, Mapping[Any, float]] | None = None,
+    propensities: Mapping[Any, Mapping[Any, float]] | Table | None = None,
 ) -> Evaluation:
     """Every metric for every query.
 
-    run          query -> {document: score}; or [(document, score), ...]; or [document, ...], best first whatever
-                 the tie rule. Under ``ties: rank_column`` documents rank in the order in which they are given.
+    run          query -> {document: score}; or [(document, score), ...]; or [document, ...], best first
+                 whatever the tie rule. Under ``ties: rank_column`` documents rank in the order in which they are
+                 given. Or a table with the columns query_id, doc_id, and score or rank or both.
     qrels        query -> {document: grade}; or {document: {subtopic: grade}}, for metrics of subtopics;
                  or the relevant documents. With no relevant documents a query is judged; with an empty
-                 mapping it has no judgments. No query needs any where no metric reads judgments.
+                 mapping it has no judgments. No query needs any where no metric reads judgments. Or a table with
+                 the columns query_id, doc_id, relevance, and perhaps subtopic and propensity.
     metrics      names, or metrics; a preset's meanings are for names
     preset       whose conventions hold unless some are given
-    queries      the universe, a mapping if they have weights; by default the queries of the judgments
+    queries      the universe; a mapping if they have weights, or a table with the column query_id and perhaps
+                 weight. By default the queries of the judgments
     diagnostics  see `evalcore.scoring.SIDES`
     reference    the run of another system, for metrics that compare with it
-    propensities query -> {document: probability that its logged impression was looked at}, for metrics of clicks
+    propensities query -> {document: probability that its logged impression was looked at}, for metrics of clicks;
+                 by default the column of the judgments
 
-    Ids are texts or whole numbers, and a number is the same id as its text. Nothing given is changed.
+    A table is a mapping of arrays, a DataFrame of pandas, or anything with `__arrow_c_stream__`: of pyarrow,
+    polars, DuckDB and others. Nothing but numpy is needed for it. Ids are texts or whole numbers, and a number is the
+    same id as its text. Nothing given is changed.
     Raises DataError for what cannot be an id, a score or a grade, for what the conventions refuse, and
     where no query of the run is judged.
 
@@ -124,65 +70,9 @@ def evaluate(
     >>> found.statuses, found.per_query()["q1"]["RR"], found.mean()["RR"]
     (('ok', 'unanswered'), 0.5, 0.25)
     """
-    chosen = preset_of(preset)
-    rules = conventions or chosen.conventions
-    wanted = _metrics(metrics, short=chosen.short)
-    check(wanted, rules, diagnostics)
-    if propensities is None and is_table(qrels) and "propensity" in names_of(qrels):
-        propensities = qrels_of(qrels, "propensity")
-    run, reference = _one_run(run, "the run"), _one_run(reference, "the reference run")
-    qrels = qrels_of(qrels) if is_table(qrels) else qrels
-    answers, judgments = by_text(run, "of the run"), by_text(qrels, "of the judgments")
-    unlabelled = not judgments and not any(metric.FACTS.judgments for metric in wanted)
-    if unlabelled:
-        judgments = dict.fromkeys(answers, ())
-    asked: dict[str, Any] = judgments
-    weights: FloatArray | None = None
-    if queries is not None:
-        asked = by_text(queries if isinstance(queries, Mapping) else dict.fromkeys(queries), "asked for")
-    universe = list(asked)
-    if isinstance(queries, Mapping):
-        weights = numbers(list(asked.values()), lambda index: f"the weight of query {universe[index]}")
-    _check_subtopics(wanted, judgments)
-    judged = judged_of({q: given for q, given in judgments.items() if not isinstance(given, Mapping) or given})
-    _check(rules, answers, judged, universe, weights)
-
-    ranked = Ranked.of(universe, answers, rules)
-    needs = needs_of(wanted, rules, diagnostics)
-    unscored = [name(metric) for metric in wanted if "scores" in metric.FACTS.needs and not ranked.scored]
-    if unscored:
-        raise DataError(f"scores are needed for {', '.join(unscored)}, and the run gives documents alone")
-    other = None
-    if reference is not None:
-        whose = "the reference run"
-        other = Ranked.of(universe, by_text(reference, f"of {whose}"), rules, whose=whose)
-    chances = None if propensities is None else judged_of(by_text(propensities, "of the propensities"))
-    rankings = judged_rankings(
-        universe, ranked, judged, qrels=judgments, needs=needs, reference=other, propensities=chances
-    )
-    best = float(rankings.judged.values.max(initial=RELEVANT_GRADE))
-    columns = score(by_column(wanted), rankings, rules, diagnostics=diagnostics, best_grade=best)
-    unjudged = np.array([query not in judged for query in universe], dtype=bool)
-    found = Evaluation(
-        metrics=tuple(wanted),
-        conventions=rules,
-        queries=tuple(universe),
-        statuses=_statuses(rankings, unjudged, unlabelled=unlabelled),
-        columns={column: _without(values, unjudged) for column, values in columns.items()},
-        weights=weights,
-        n_outside=len(answers.keys() - asked.keys()),
-    )
-    _refuse(found)
+    asked = _Asked.of(metrics, preset, conventions, diagnostics)
+    (found,) = _evaluated([_Answers.of(run, "the run")], qrels, asked, queries, reference, propensities)
     return found
-
-
-def _one_run(run: Run | Table | None, whose: str) -> Any:  # noqa: ANN401 (a Run)
-    if not is_table(run):
-        return run
-    systems = run_of(run, whose=whose)
-    if len(systems) > 1:
-        raise DataError(f"{whose} has {len(systems)} systems, e.g. {few(list(systems))}; use evaluate_runs")
-    return next(iter(systems.values()), {})
 
 
 def evaluate_runs(
@@ -192,53 +82,194 @@ def evaluate_runs(
     *,
     preset: str = "default",
     conventions: Conventions | None = None,
-    queries: Collection[Any] | Mapping[Any, float] | None = None,
+    queries: Collection[Any] | Mapping[Any, float] | Table | None = None,
     diagnostics: Sequence[Diagnostic] = (),
     reference: Run | Table | None = None,
-    propensities: Mapping[Any, Mapping[Any, float]] | None = None,
+    propensities: Mapping[Any, Mapping[Any, float]] | Table | None = None,
 ) -> dict[str, Evaluation]:
     """Every metric for every query of every system: system -> its values, as `evaluate` gives them.
 
-    runs   system -> run; or a table with a column ``system``
+    runs   system -> run, none of which has a column ``system``; or a table with that column
+
+    The judgments are read once.
 
     >>> runs = {"old": {"q1": ["b", "a"]}, "new": {"q1": ["a", "b"]}}
     >>> {system: found.mean() for system, found in evaluate_runs(runs, {"q1": ["a"]}, "RR").items()}
     {'old': {'RR': 0.5}, 'new': {'RR': 1.0}}
     """
-    by_system = run_of(runs, whose="the runs") if is_table(runs) else by_text(runs, "of the runs")
-    return {
-        system: evaluate(
-            run,
-            qrels,
-            metrics,
-            preset=preset,
-            conventions=conventions,
-            queries=queries,
-            diagnostics=diagnostics,
-            reference=reference,
-            propensities=propensities,
+    asked = _Asked.of(metrics, preset, conventions, diagnostics)
+    if is_table(runs):
+        by_system: dict[str, Any] = dict(runs_of(runs, whose=_run_of))
+    else:
+        by_system = by_text(runs, "of the runs", each="system")
+    answers = [_Answers.of(run, _run_of(system)) for system, run in by_system.items()]
+    found = _evaluated(answers, qrels, asked, queries, reference, propensities)
+    return dict(zip(by_system, found, strict=True))
+
+
+def _run_of(system: str) -> str:
+    return f"the run of {system}" if system else "the run"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be computed, and how."""
+
+    metrics: tuple[Metric, ...]
+    conventions: Conventions
+    diagnostics: Sequence[Diagnostic]
+
+    @classmethod
+    def of(
+        cls,
+        metrics: str | Sequence[str | Metric],
+        preset: str,
+        conventions: Conventions | None,
+        diagnostics: Sequence[Diagnostic],
+    ) -> _Asked:
+        """Raises MetricNameError or ConventionError."""
+        chosen = preset_of(preset)
+        rules = conventions or chosen.conventions
+        parts = [metrics] if isinstance(metrics, str) else metrics
+        wanted = [
+            metric
+            for part in parts
+            for metric in (parse_list(part, short=chosen.short) if isinstance(part, str) else [part])
+        ]
+        if not wanted:
+            raise MetricNameError("no metric is named; for example: nDCG@10,AP,RR@10")
+        twice = [column for column, times in Counter(map(column_name, wanted)).items() if times > 1]
+        if twice:
+            raise MetricNameError(f"a metric is named twice: {', '.join(twice)}")
+        check(wanted, rules, diagnostics)
+        return cls(tuple(wanted), rules, diagnostics)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return needs_of(self.metrics, self.conventions, self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """A run. Of a mapping only the queries that are asked for are looked at."""
+
+    whose: str
+    given: Listed | dict[str, Any]
+
+    @classmethod
+    def of(cls, run: Run | Table, whose: str) -> _Answers:
+        if isinstance(run, Listed):
+            return cls(whose, run)
+        if not is_table(run):
+            return cls(whose, by_text(run, f"of {whose}"))
+        by_system = runs_of(run, whose=lambda _: whose)
+        if len(by_system) > 1:
+            examples = few(list(by_system)[:4])
+            raise DataError(f"{whose} has {len(by_system)} systems: {examples}; evaluate_runs takes several")
+        return cls(whose, next(iter(by_system.values())))
+
+    @property
+    def queries(self) -> Collection[str]:
+        return self.given.queries if isinstance(self.given, Listed) else self.given.keys()
+
+    def among(self, universe: Sequence[str]) -> Listed:
+        if isinstance(self.given, Listed):
+            return self.given.of(universe)
+        return plain.run_of(self.given, universe, whose=self.whose)
+
+
+def _evaluated(
+    answers: Sequence[_Answers],
+    qrels: Qrels | Table,
+    asked: _Asked,
+    queries: Collection[Any] | Mapping[Any, float] | Table | None,
+    reference: Run | Table | None,
+    propensities: Mapping[Any, Mapping[Any, float]] | Table | None,
+) -> list[Evaluation]:
+    rules = asked.conventions
+    judgments, labelled, chances = _judgments(qrels, propensities, needed="propensities" in asked.needs)
+    names = judgments.queries
+    unlabelled = not names and not any(metric.FACTS.judgments for metric in asked.metrics)
+    if unlabelled:
+        names = list(dict.fromkeys(query for run in answers for query in run.queries))
+        labelled = dict.fromkeys(names)
+    universe, weights = (names, None) if queries is None else _universe(queries)
+    for run in answers:
+        _check(rules, run, labelled, universe, weights)
+
+    other = None if reference is None else _Answers.of(reference, "the reference run").among(universe)
+    listed = [run.among(universe) for run in answers]
+    others = [each.of(universe) for each in (judgments, other, chances) if each is not None]
+    texts, codes = unified([each.documents for each in (*others, *listed)])
+    of_others = iter(zip(others, codes, strict=False))
+    judged = Judged.of(*next(of_others), what="grade")
+    _check_subtopics(asked.metrics, judged)
+    theirs = None if other is None else Ranked.of(*next(of_others), texts, rules)
+    looked_at = None if chances is None else Judged.of(*next(of_others), what="propensity")
+    unjudged = np.array([query not in labelled for query in universe], dtype=bool)
+    known = set(universe)
+    found = []
+    for run, rows, documents in zip(answers, listed, codes[len(others) :], strict=True):
+        ranked = Ranked.of(rows, documents, texts, rules)
+        _check_scores(asked.metrics, ranked, run.whose)
+        rankings = judged_rankings(ranked, judged, texts, needs=asked.needs, reference=theirs, propensities=looked_at)
+        best = float(rankings.judged.values.max(initial=RELEVANT_GRADE))
+        columns = score(by_column(asked.metrics), rankings, rules, diagnostics=asked.diagnostics, best_grade=best)
+        found.append(
+            Evaluation(
+                metrics=asked.metrics,
+                conventions=rules,
+                queries=tuple(universe),
+                statuses=_statuses(rankings, unjudged, unlabelled=unlabelled),
+                columns={column: _without(values, unjudged) for column, values in columns.items()},
+                weights=weights,
+                n_outside=len(run.queries) - len(known.intersection(run.queries)),
+            )
         )
-        for system, run in by_system.items()
-    }
+        _refuse(found[-1])
+    return found
 
 
-def _metrics(given: str | Sequence[str | Metric], *, short: Mapping[str, Mapping[str, str]]) -> list[Metric]:
-    parts = [given] if isinstance(given, str) else given
-    metrics = [
-        metric for part in parts for metric in (parse_list(part, short=short) if isinstance(part, str) else [part])
-    ]
-    if not metrics:
-        raise MetricNameError("no metric is named; for example: nDCG@10,AP,RR@10")
-    twice = [column for column, times in Counter(map(column_name, metrics)).items() if times > 1]
-    if twice:
-        raise MetricNameError(f"a metric is named twice: {', '.join(twice)}")
-    return metrics
+def _judgments(
+    qrels: Qrels | Table, propensities: Mapping[Any, Mapping[Any, float]] | Table | None, *, needed: bool
+) -> tuple[Listed, dict[str, None], Listed | None]:
+    """The judgments, the queries that have any, and propensities: those given, else of the judgments if needed.
+
+    Raises DataError for numbers that are not finite.
+    """
+    chances, whose, what = None, "the propensities", "the propensity"
+    if is_table(qrels):
+        found, chances = judgments_of(qrels, also=PROPENSITY if needed and propensities is None else None)
+        labelled = dict.fromkeys(found.queries)
+    else:
+        by_query = by_text(qrels, "of the judgments")
+        found = plain.judgments_of(by_query)
+        labelled = dict.fromkeys(query for query, given in by_query.items() if not isinstance(given, Mapping) or given)
+    if is_table(propensities):
+        chances, _ = judgments_of(propensities, PROPENSITY, whose=whose)
+    elif propensities is not None:
+        chances = plain.judgments_of(by_text(propensities, f"of {whose}"), whose=whose, what=what)
+    finite(found.numbers, found.place_of("the grade"))
+    if chances is not None:
+        finite(chances.numbers, chances.place_of(what))
+    return found, labelled, chances
+
+
+def _universe(queries: Collection[Any] | Mapping[Any, float] | Table) -> tuple[list[str], FloatArray | None]:
+    """The queries, each once, and their weights."""
+    if is_table_of_queries(queries):
+        return weights_of(queries)
+    if not isinstance(queries, Mapping):
+        return list(by_text(dict.fromkeys(queries), "asked for")), None
+    weights = by_text(queries, "asked for")
+    names = list(weights)
+    return names, numbers(list(weights.values()), lambda index: f"the weight of query {names[index]}")
 
 
 def _check(
     conventions: Conventions,
-    answers: Mapping[str, Any],
-    judged: Mapping[str, Any],
+    run: _Answers,
+    judged: Collection[str],
     universe: Sequence[str],
     weights: FloatArray | None,
 ) -> None:
@@ -249,12 +280,30 @@ def _check(
         raise ConventionError("mean: weighted needs weights; give queries={query: weight}")
     if weights is not None and not ((weights >= 0) & (weights < np.inf)).all():
         raise DataError("a weight of a query is negative, NaN or infinite")
-    if not any(query in answers and query in judged for query in universe):
-        of_run, of_qrels = (", ".join(islice(each, 3)) or "none" for each in (answers, judged))
-        raise DataError(f"no query of the run is judged; run e.g. {of_run}, qrels e.g. {of_qrels}")
-    without = [query for query in dict.fromkeys([*universe, *answers]) if query not in judged]
+    answered = set(run.queries)
+    if not any(query in answered and query in judged for query in universe):
+        of_run, of_qrels = (", ".join(islice(each, 3)) or "none" for each in (run.queries, judged))
+        raise DataError(f"no query of {run.whose} is judged; run e.g. {of_run}, qrels e.g. {of_qrels}")
+    without = [query for query in dict.fromkeys([*universe, *run.queries]) if query not in judged]
     if conventions.unjudged_query == "error" and without:
         raise DataError(f"{len(without)} queries have no judgments, and unjudged_query is error: {few(without)}")
+
+
+def _check_scores(metrics: Sequence[Metric], ranked: Ranked, whose: str) -> None:
+    """Raises DataError for metrics of scores where there are none."""
+    unscored = [name(metric) for metric in metrics if "scores" in metric.FACTS.needs and not ranked.scored]
+    if unscored:
+        raise DataError(f"scores are needed for {', '.join(unscored)}, and {whose} gives documents alone")
+
+
+def _check_subtopics(metrics: Sequence[Metric], judged: Judged) -> None:
+    """Raises DataError for metrics of one grade where a document has a grade for each of several subtopics."""
+    of_one_grade = [name(metric) for metric in metrics if takes_one_grade(metric)]
+    if of_one_grade and judged.several:
+        raise DataError(
+            f"documents are judged for several subtopics or groups, and {', '.join(of_one_grade)} would need one grade "
+            "for each document"
+        )
 
 
 def _refuse(found: Evaluation) -> None:
@@ -270,17 +319,6 @@ def _refuse(found: Evaluation) -> None:
             raise DataError(f"{rows.sum()} queries are refused, because {convention} is error: {examples}")
 
 
-def _check_subtopics(metrics: Sequence[Metric], judgments: Mapping[str, Any]) -> None:
-    """Raises DataError for metrics of one grade where a document has a grade for each of several subtopics."""
-    of_one_grade = [name(metric) for metric in metrics if takes_one_grade(metric)]
-    graded = (grades.values() for grades in judgments.values() if isinstance(grades, Mapping))
-    if of_one_grade and any(isinstance(grade, Mapping) and len(grade) > 1 for row in graded for grade in row):
-        raise DataError(
-            f"documents are judged for several subtopics or groups, and {', '.join(of_one_grade)} would need one grade "
-            "for each document"
-        )
-
-
 def _statuses(rankings: JudgedRankings, unjudged: BoolArray, *, unlabelled: bool) -> tuple[str, ...]:
     nothing_relevant = (rankings.n_relevant(RELEVANT_GRADE) == 0) & (not unlabelled)
     rules = [unjudged, rankings.retrieved.lengths == 0, nothing_relevant]
@@ -292,19 +330,3 @@ def _without(values: FloatArray, rows: BoolArray) -> FloatArray:
     values = values.astype(np.float64)
     values[rows] = np.nan
     return values
-
-
-def _mean(values: FloatArray, how: str, weights: FloatArray | None) -> float:
-    """Of what is not NaN.  Sums are exact before they are rounded once, whatever the order of the queries."""
-    known = ~np.isnan(values)
-    found = values[known]
-    if not len(found):
-        return math.nan
-    if how == "median":
-        return float(np.median(found))
-    if how == "weighted" and weights is not None:
-        total = math.fsum(weights[known])
-        return math.fsum(weights[known] * found) / total if total else math.nan
-    if how == "geometric":
-        return math.exp(math.fsum(np.log(found)) / len(found))
-    return math.fsum(found) / (1 if how == "sum" else len(found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -15,13 +15,17 @@ Place: TypeAlias = Callable[[int], str]
 """What says in words where the number at an index was given."""
 
 
-def by_text(mapping: Mapping[Any, Any], whose: str) -> dict[str, Any]:
+def by_text(mapping: Mapping[Any, Any], whose: str, *, each: Literal["query", "system"] = "query") -> dict[str, Any]:
     """The same with texts for keys.  Raises DataError if one is no id, or two are one."""
     if not isinstance(mapping, Mapping):
-        raise DataError(f"the queries {whose} are given as {type(mapping).__name__}; give a mapping from each query")
-    found = dict(zip(texts(list(mapping), f"query {whose}"), mapping.values(), strict=True))
+        all_of_them = {"query": "queries", "system": "systems"}[each]
+        raise DataError(
+            f"the {all_of_them} {whose} are given as {type(mapping).__name__}; "
+            f"give a mapping from each {each}, or a table"
+        )
+    found = dict(zip(texts(list(mapping), f"{each} {whose}"), mapping.values(), strict=True))
     if len(found) < len(mapping):
-        raise DataError(f"a query {whose} is given twice, as a number and as the text of it")
+        raise DataError(f"a {each} {whose} is given twice, as a number and as the text of it")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import md5
 
@@ -19,7 +19,7 @@ def rank_order(
     scores: FloatArray,
     offsets: Offsets,
     *,
-    doc_ids: AnyArray | None = None,
+    doc_ids: AnyArray | Callable[[IntArray], AnyArray] | None = None,
     ranks: AnyArray | None = None,
     conventions: Conventions | None = None,
 ) -> IntArray:
@@ -28,7 +28,8 @@ def rank_order(
     scores    (n_documents,)    higher is better
     offsets   (n_rankings + 1,) ranking i is scores[offsets[i]:offsets[i + 1]]
     doc_ids   (n_documents,)    for ties by document: any type whose order is the order of ids; for
-                                ``ties: random`` the keys of `random_keys`
+                                ``ties: random`` the keys of `random_keys`. Or what gives them for the documents at
+                                some indices, so that only those of tied documents need to be made
     ranks     (n_documents,)    for ``ties: rank_column``: the lowest first, scores not read
 
     The default conventions break ties by descending document id, as trec_eval does. Strings compare
@@ -139,13 +140,21 @@ def _starts_of_runs(keys: FloatArray, offsets: Offsets) -> AnyArray:
 
 
 def _break_ties(
-    order: IntArray, keys: FloatArray, offsets: Offsets, doc_ids: AnyArray, *, descending: bool
+    order: IntArray,
+    keys: FloatArray,
+    offsets: Offsets,
+    doc_ids: AnyArray | Callable[[IntArray], AnyArray],
+    *,
+    descending: bool,
 ) -> IntArray:
     """The same order, with runs of equal keys put in the order of their ids; only those are sorted again."""
-    run = np.cumsum(_starts_of_runs(keys[order], offsets))
-    tied = np.flatnonzero(np.bincount(run)[run] > 1)
-    _, codes = np.unique(doc_ids[order[tied]], return_inverse=True)
-    by_id = np.lexsort((-codes if descending else codes, run[tied]))
+    starts = _starts_of_runs(keys[order], offsets)
+    tied = np.flatnonzero(~(starts & np.append(starts[1:], True)))
+    if not len(tied):
+        return order
+    run, of_tied = np.cumsum(starts[tied]), order[tied]
+    _, codes = np.unique(doc_ids(of_tied) if callable(doc_ids) else doc_ids[of_tied], return_inverse=True)
+    by_id = np.lexsort((-codes if descending else codes, run))
     broken = order.copy()
     broken[tied] = order[tied][by_id]
     return broken

@@ -1,69 +1,164 @@
-"""Tables of runs and judgments, one row a document: what counts as a table, and its columns."""
+"""Tables, one row a document: what counts as a table, and its columns as ids and numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from evalcore.arrays import FloatArray
+from evalcore.arrow import Column, columns_of
 from evalcore.errors import DataError, unknown
+from evalcore.given import Place, numbers, texts
+from evalcore.ids import Ids
+from evalcore.texts import Texts
 
 Table: TypeAlias = Any
-"""A mapping of arrays, or a table of Arrow, pandas, polars or DuckDB; see `is_table`."""
-KEYS = ("query_id", "doc_id")
+"""A mapping of arrays; a table of pandas; anything with `__arrow_c_stream__`: of pyarrow, polars, DuckDB and others."""
+QUERY, DOCUMENT = "query_id", "doc_id"
 
 
 def is_table(given: object) -> bool:
-    """Whether this is a table, and no mapping from queries.
+    """Whether this is a table of documents, and no mapping from queries.
 
-    A mapping is one if it has the columns of `KEYS`.
+    A mapping is one if it has the columns of both ids.
 
     >>> is_table({"query_id": ["q1"], "doc_id": ["a"]}), is_table({"q1": ["a"]})
     (True, False)
     """
     if isinstance(given, Mapping):
-        return all(key in given for key in KEYS)
+        return QUERY in given and DOCUMENT in given
     return hasattr(given, "__arrow_c_stream__") or hasattr(given, "iloc")
 
 
-def names_of(table: Table) -> list[str]:
-    """The names of the columns."""
-    return list(table if isinstance(table, Mapping) else getattr(table, "column_names", None) or table.columns)
+def is_table_of_queries(given: object) -> bool:
+    """Whether this is a table with a row for each query, and neither a list of them nor a mapping to weights.
+
+    >>> is_table_of_queries({"query_id": ["q1"]}), is_table_of_queries({"query_id": 0.5})
+    (True, False)
+    """
+    if isinstance(given, Mapping):
+        return isinstance(given.get(QUERY), Collection) and not isinstance(given[QUERY], str)
+    return is_table(given) and (hasattr(given, "columns") or hasattr(given, "schema"))  # a single column has neither
 
 
-def cells(table: Table, column: str, *, whose: str) -> list[Any]:
-    """The cells of a column.  Raises DataError where there is none."""
-    names = names_of(table)
-    if column not in names:
-        raise DataError(unknown(f"column of {whose}", column, names))
-    found = table[column]
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(found, method):
-            return list(getattr(found, method)())
-    return list(found)
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Some columns of a table.
+
+    whose   what the table is to the caller, for messages: "the run"
+    names   of all columns
+    cells   those that were wanted and are there
+    """
+
+    whose: str
+    names: list[str]
+    cells: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, table: Table, wanted: Collection[str], *, whose: str) -> Columns:
+        """Raises DataError for what cannot be read."""
+        if isinstance(table, Mapping):
+            names = list(table)
+            cells = {name: _array(name, table[name], whose) for name in wanted if name in table}
+        elif hasattr(table, "iloc"):  # pandas gives Arrow no column that holds texts and numbers, which ids may be
+            names = list(table.columns)
+            cells = {name: _of_pandas(table[name]) for name in wanted if name in names}
+        else:
+            names, cells = columns_of(table, wanted)
+        lengths = {name: len(column) for name, column in cells.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"the columns of {whose} have different lengths: {lengths}")
+        return cls(whose, names, cells)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.cells
+
+    def ids(self, name: str, *, null: str | None = None) -> Ids:
+        """Raises DataError where there is no such column, or a cell is no id.
+
+        null   the id that a null stands for; none, and nulls are refused
+        """
+        cells = self._column(name)
+        if isinstance(cells, Column):
+            if cells.nulls is not None and cells.nulls.any():
+                return self._filled(name, cells, null)
+            if isinstance(cells.values, Texts):
+                return Ids(cells.values, cells.codes)
+            cells = cells.values
+        if isinstance(cells, np.ndarray):
+            if cells.dtype.kind in "iu":
+                return Ids.of_numbers(cells)
+            cells = cells.tolist()
+        given = list(cells)
+        missing = [row for row, cell in enumerate(given) if cell is None]
+        if missing and null is None:
+            raise self._without_id(name, missing)
+        for row in missing:
+            given[row] = null
+        return Ids(Texts.of(texts(given, f"{name} of {self.whose}:")))
+
+    def _filled(self, name: str, cells: Column, null: str | None) -> Ids:
+        rows = np.flatnonzero(np.asarray(cells.nulls))
+        if null is None:
+            raise self._without_id(name, rows.tolist())
+        if len(rows) == len(cells):
+            return Ids(Texts.of([null]), np.zeros(len(cells), dtype=np.int64))
+        there = replace(self, cells={name: replace(cells, nulls=None)}).ids(name)
+        codes = np.arange(len(there)) if there.codes is None else there.codes.copy()
+        codes[rows] = len(there.texts)
+        return Ids(Texts.joined([there.texts, Texts.of([null])]), codes)
+
+    def numbers(self, name: str, place: Place) -> FloatArray:
+        """(n_rows,), NaN where there is none.  Raises DataError where there is no such column, or a cell is no number.
+
+        place   says in words where the number of a row was given
+        """
+        cells = self._column(name)
+        if isinstance(cells, Column):
+            if isinstance(cells.values, Texts):
+                raise DataError(f"column {name} of {self.whose} holds texts; it must hold numbers")
+            found = cells.values.astype(np.float64)
+            if cells.nulls is not None:
+                found[cells.nulls] = np.nan
+            return found
+        if isinstance(cells, np.ndarray):
+            if cells.dtype.kind in "iufb":
+                return cells.astype(np.float64)
+            cells = cells.tolist()
+        return numbers([np.nan if cell is None else cell for cell in cells], place)
+
+    def _column(self, name: str) -> Any:  # noqa: ANN401 (a Column, an array or a list)
+        if name not in self.cells:
+            raise DataError(unknown(f"column of {self.whose}", name, map(str, self.names)))
+        return self.cells[name]
+
+    def _without_id(self, name: str, rows: list[int]) -> DataError:
+        shown = ", ".join(map(str, rows[:3]))
+        return DataError(f"{name} is null in {len(rows)} rows of {self.whose}, the first of them at {shown} (from 0)")
 
 
-def run_of(table: Table, *, whose: str) -> dict[str, dict[Any, list[tuple[Any, Any]]]]:
-    """System -> query -> [(document, score)]; without a column `system` the one system is called ""."""
-    names = names_of(table)
-    number = "score" if "score" in names else "rank"
-    columns = [cells(table, column, whose=whose) for column in (*KEYS, number)]
-    systems = cells(table, "system", whose=whose) if "system" in names else [""] * len(columns[0])
-    found: dict[str, dict[Any, list[tuple[Any, Any]]]] = {}
-    for system, query, document, value in zip(systems, *columns, strict=True):
-        row = (document, value if number == "score" else -value)
-        found.setdefault(str(system), {}).setdefault(query, []).append(row)
-    return found
+def _array(name: str, given: Any, whose: str) -> Any:  # noqa: ANN401 (an array or a list)
+    """A column of a mapping."""
+    for method in ("to_pylist", "to_numpy"):  # of Arrow, of pandas and polars
+        if hasattr(given, method):
+            return getattr(given, method)()
+    if isinstance(given, np.ndarray):
+        if given.ndim != 1:
+            raise DataError(f"column {name} of {whose} has {given.ndim} dimensions; it must have one")
+        return given.tolist() if np.ma.isMaskedArray(given) else given
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Collection):
+        raise DataError(f"column {name} of {whose} is {given!r}; it must be an array or a list")
+    return list(given)
 
 
-def qrels_of(table: Table, value: str = "relevance", *, whose: str = "the judgments") -> dict[Any, dict[Any, Any]]:
-    """Query -> {document: grade}, or {document: {subtopic: grade}}."""
-    names = names_of(table)
-    columns = [cells(table, column, whose=whose) for column in (*KEYS, value)]
-    found: dict[Any, dict[Any, Any]] = {}
-    if "subtopic" not in names or value != "relevance":
-        for query, document, grade in zip(*columns, strict=True):
-            found.setdefault(query, {})[document] = grade
-        return found
-    for query, document, grade, subtopic in zip(*columns, cells(table, "subtopic", whose=whose), strict=True):
-        found.setdefault(query, {}).setdefault(document, {})[subtopic or ""] = grade
-    return found
+def _of_pandas(series: Any) -> Any:  # noqa: ANN401 (an array)
+    """A column of pandas, None where it has any of its marks for what is missing."""
+    values = series.to_numpy()
+    missing = series.isna().to_numpy()
+    if values.dtype.kind == "O" and missing.any():
+        values = values.copy()
+        values[missing] = None
+    return values

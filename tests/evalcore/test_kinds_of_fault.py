@@ -19,7 +19,8 @@ from hypothesis import assume, given
 from evalcore.compat.pytrec_eval import RelevanceEvaluator
 from evalcore.conventions import Conventions
 from evalcore.errors import DataError, MetricNameError
-from evalcore.evaluation import Evaluation, evaluate
+from evalcore.evaluated import Evaluation
+from evalcore.evaluation import evaluate
 from evalcore.metrics import AP, NDCG, RR, P, R, Success, column_name, name, parse
 from evalcore.metrics.base import HasElements, HasExpectation
 from evalcore.scoring import check

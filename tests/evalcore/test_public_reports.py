@@ -19,7 +19,8 @@ import pytest
 from evalcore.compat.pytrec_eval import RelevanceEvaluator, parse_qrel
 from evalcore.conventions import Conventions
 from evalcore.errors import DataError
-from evalcore.evaluation import Evaluation, evaluate
+from evalcore.evaluated import Evaluation
+from evalcore.evaluation import evaluate
 from evalcore.inference import UnitSums, benjamini_hochberg, bonferroni, holm, infer, sign_flip_p_value
 from evalcore.metrics import METRICS, name, parse
 from evalcore.rankings import JudgedRankings
