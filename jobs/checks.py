@@ -25,6 +25,7 @@ NO_UNIT = (
     "what resampling draws has no default, because it changes the claim: give --unit query_id if queries are "
     "independent, or the column of what they share"
 )
+NO_QRELS = "no qrels given; name files, folders or patterns with --qrels"
 
 
 def check_score(config: Config) -> tuple[list[Metric], Path]:
@@ -40,7 +41,7 @@ def check_score(config: Config) -> tuple[list[Metric], Path]:
 
     found(lambda: readers.resolve(inputs.runs, option="runs", format=inputs.format))
     if inputs.queries is not None:
-        found(lambda: readers.resolve([str(inputs.queries)], option="queries", format="auto"))
+        found(lambda: readers.is_parquet([str(inputs.queries)], option="queries"))
     metrics = found(lambda: _metrics(config.score))
     found(lambda: _check_judgments(config, metrics))
     output = found(lambda: _output(config))
@@ -64,11 +65,15 @@ def _metrics(chosen: Score) -> list[Metric]:
 
 
 def _check_judgments(config: Config, metrics: Sequence[Metric] | None) -> None:
-    """Judgments may be left out where no metric reads them."""
+    """Judgments may be left out where no metric reads them, or where the runs may hold them."""
     inputs = config.inputs
-    if inputs.qrels or metrics is None or any(metric.FACTS.judgments for metric in metrics):
+    if inputs.qrels:
         readers.resolve(inputs.qrels, option="qrels", format=inputs.format)
-    elif config.score.resolved_conventions.unjudged == "removed":
+        return
+    needed = metrics is None or any(metric.FACTS.judgments for metric in metrics)
+    if needed and readers.resolve(inputs.runs, option="runs", format=inputs.format) == "trec":
+        raise UsageError(NO_QRELS)
+    if not needed and config.score.resolved_conventions.unjudged == "removed":
         raise UsageError("unjudged: removed takes every document out of rankings where there are no judgments")
 
 
@@ -126,7 +131,7 @@ def check_aggregate(directories: Path | Sequence[Path], config: Config) -> Plan:
         what = "name an evaluation, or a table of values with --scores"
         raise UsageError(what if not scores else f"{what}, and not both")
     if scores:
-        readers.resolve(scores, option="scores", format="auto")
+        readers.is_parquet(scores, option="scores")
         if chosen.unit is None:
             raise UsageError(f"{NO_UNIT}.")
         target = store.free_for_aggregation(chosen.output, replace=config.output.force)

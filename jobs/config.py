@@ -52,6 +52,12 @@ def _two(columns: list[str]) -> list[str]:
     return columns
 
 
+INPUT_COLUMNS = (
+    "system", "query_id", "doc_id", "score", "rank", "relevance", "subtopic", "propensity", "position", "time"
+)  # fmt: skip
+"""What columns of runs and judgments can be for us."""
+
+
 class Inputs(Section):
     """inputs:  the runs, judgments and queries to read."""
 
@@ -63,9 +69,16 @@ class Inputs(Section):
     scores: list[str] = Field(
         default=[], description="values of queries from another tool, for aggregate: paths of Parquet or CSV files"
     )
-    format: Literal["auto", "trec", "parquet"] = Field(
+    format: Literal["auto", "trec", "parquet", "orc", "csv", "tsv", "jsonl"] = Field(
         default="auto", description="how runs and judgments are written; auto looks at each path"
     )
+    layout: Literal["auto", "long", "wide", "log"] = Field(
+        default="auto", description="what a row of runs is; auto looks at the columns"
+    )
+    columns: dict[Annotated[str, AfterValidator(_known("column", INPUT_COLUMNS))], str] = Field(
+        default={}, description="what columns of runs and judgments are called, where not as here"
+    )
+    systems: list[str] = Field(default=[], description="the columns of scores where each system has one")
     system_from: Literal["tag", "file"] = Field(
         default="tag", description="a system's name: the run tag inside the file, or the name of the file"
     )

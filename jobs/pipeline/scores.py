@@ -30,7 +30,9 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
     depth = scoring.depth_of(metrics, conventions, chosen.diagnostics)
     with store.publish(output, replace=config.output.force) as staging, told():
         with progress.stage("looking at the input"):
-            source = Source(spark, config, conventions, needs=needs)
+            source = Source(
+                spark, config, conventions, needs=needs, judged=any(metric.FACTS.judgments for metric in metrics)
+            )
             systems = source.systems()
             if chosen.reference not in (None, *systems):
                 raise UsageError(unknown("system", str(chosen.reference), systems))
@@ -53,7 +55,7 @@ def score(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
             systems=systems,
             needs=needs,
             reference=reference,
-            unlabelled=not config.inputs.qrels,
+            unlabelled=source.unlabelled,
         )
         scores = scoring.score(
             watched.rankings(answers, n_systems=len(systems)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -10,39 +11,57 @@ from pyspark.sql import functions as F
 from evalcore import Conventions, Metric, name
 from evalcore.scoring import takes_one_grade
 from jobs import audit, judgments, prepare, rankings, readers, refusals
+from jobs.checks import NO_QRELS
 from jobs.config import Config
+from jobs.errors import UsageError
 from jobs.tables import QRELS_SCHEMA
 
 
 class Source:
-    """The input of a scoring run as tables."""
+    """The input of a scoring run as tables.
 
-    def __init__(self, spark: SparkSession, config: Config, conventions: Conventions, *, needs: frozenset[str]) -> None:
+    judged   whether there must be judgments
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        config: Config,
+        conventions: Conventions,
+        *,
+        needs: frozenset[str],
+        judged: bool,
+    ) -> None:
         self._spark = spark
         self._inputs = inputs = config.inputs
         self._judgments = config.judgments
         self._prepare = config.prepare
         self._conventions = conventions
         self._needs = needs
-        self._order = "rank" if conventions.ties == "rank_column" and "scores" not in needs else "score"
-        self._readers = {
-            option: readers.READERS[readers.resolve(paths, option=option, format=inputs.format)]
-            for option, paths in (("runs", inputs.runs), ("qrels", inputs.qrels))
-            if paths
-        }
-        self._all_runs: DataFrame = self._readers["runs"].runs(
-            spark, inputs.runs, system_from=inputs.system_from, placed=rankings.looks_at_places(conventions)
+        self._order: Literal["score", "rank"] = (
+            "rank" if conventions.ties == "rank_column" and "scores" not in needs else "score"
         )
-        self.runs = prepare.documents(self._all_runs, config.prepare)
+        self._runs = readers.open_input(spark, inputs, "runs", order=self._order)
         if inputs.qrels:
-            labelled = self._readers["qrels"].qrels(spark, inputs.qrels, preferences="preferences" in needs)
-            self._labelled = labelled.withColumnRenamed("relevance", "label")
+            self._labels: readers.Reader | None = readers.open_input(spark, inputs, "qrels", order=self._order)
+        else:
+            self._labels = self._runs if self._runs.has_labels else None
+        self._all_runs = self._runs.runs(placed=rankings.looks_at_places(conventions))
+        self.runs = prepare.documents(self._all_runs, config.prepare)
+        if self._labels is not None:
+            self._labelled = self._labels.labels(preferences="preferences" in needs)
             qrels = prepare.documents(judgments.graded(self._labelled, self._judgments), config.prepare)
             self.qrels: DataFrame = prepare.without_self(qrels, config.prepare)
+        elif judged:
+            raise UsageError(f"{NO_QRELS}, or the column of runs that holds judgments with inputs.columns.relevance")
         else:
             self.qrels = spark.createDataFrame([], QRELS_SCHEMA)
-
         self.needed_runs = rankings.needed(self.runs, conventions)
+
+    @property
+    def unlabelled(self) -> bool:
+        """Whether there are no judgments at all."""
+        return self._labels is None
 
     def kept(self, runs: DataFrame) -> DataFrame:
         """RUNS without what is removed once it has been counted."""
@@ -55,8 +74,8 @@ class Source:
     def qrel_counts(self) -> audit.QrelCounts:
         """What one pass over QRELS tells.  Raises DataRefused for judgments that cannot be read."""
         counts = audit.count_qrels(self.qrels)
-        paths = self._inputs.qrels
-        if paths:
+        if self._labels is not None:
+            paths = self._inputs.qrels or self._inputs.runs
             sample = self._prepare.sample if self._prepare.sample < 1 else None
             refusals.of_qrels(
                 counts, self.qrels, self._conventions, paths=paths, sample=sample, flaws=self._flaws_of_qrels
@@ -77,9 +96,9 @@ class Source:
         return refusals.systems_of(
             self._all_runs,
             paths=self._inputs.runs,
-            files=self._readers["runs"].files(self._spark, self._inputs.runs),
+            files=self._runs.files(),
             by_tag=self._inputs.system_from == "tag",
-            flaws=self._flaws("runs"),
+            flaws=self._flaws_of_runs,
         )
 
     def refuse(
@@ -89,7 +108,7 @@ class Source:
 
         asked_for_all   whether the universe is all judged queries, and not a list of queries
         """
-        refusals.of_runs(counts, self.runs, self._conventions, flaws=self._flaws("runs"))
+        refusals.of_runs(counts, self.runs, self._conventions, flaws=self._flaws_of_runs)
         refusals.of_judgments(
             counts,
             self.qrels,
@@ -100,9 +119,11 @@ class Source:
         refusals.of_universe(counts, self.runs, self.qrels, scores, self._conventions, asked_for_all=asked_for_all)
 
     def _flaws_of_qrels(self) -> list[str]:
-        return self._flaws("qrels")() or judgments.flaws(self._labelled, self._judgments)
+        if self._labels is None:
+            return []
+        as_numbers = not self._judgments.grades
+        found = self._labels.flaws(wanted="relevance" if as_numbers else None)
+        return found or judgments.flaws(self._labelled, self._judgments)
 
-    def _flaws(self, option: str) -> Callable[[], list[str]]:
-        """What finds the first rows that cannot be read, for a message."""
-        paths: list[str] = getattr(self._inputs, option)
-        return lambda: list(self._readers[option].flaws(self._spark, paths, kind=option, order=self._order))
+    def _flaws_of_runs(self) -> list[str]:
+        return self._runs.flaws(wanted=self._order)

@@ -1,18 +1,77 @@
-"""Sources in, RUNS, QRELS and QUERIES out. Adding a format is a module and a line in READERS.
+"""Sources in, RUNS, QRELS and QUERIES out.
 
-A reader loses no row: what it cannot read becomes null, and the audit counts nulls and refuses.
+A *format* is how bytes become a table (`formats`), a *layout* how its columns become rows of documents (`layouts`,
+`nested`); TREC files (`trec`) are both at once. A reader loses no row: what it cannot read becomes null, and the audit
+counts nulls and refuses.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
+from typing import Literal, Protocol
 
-from jobs.readers import parquet, trec
-from jobs.readers.paths import resolve
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.config import Inputs
+from jobs.readers.paths import is_parquet, resolve
+from jobs.readers.places import Wanted
 from jobs.readers.queries import flaws_of_queries, queries
+from jobs.readers.tables import TableReader, open_table
+from jobs.readers.trec import TrecReader
 
-READERS: dict[str, ModuleType] = {"trec": trec, "parquet": parquet}
-"""Each has runs(spark, paths, system_from), qrels(spark, paths), files(spark, paths) and
-flaws(spark, paths, kind, order)."""
 
-__all__ = ["READERS", "flaws_of_queries", "queries", "resolve"]
+class Reader(Protocol):
+    """An input that is open."""
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether rows of runs hold judgments too."""
+        ...
+
+    def runs(self, *, placed: bool) -> DataFrame:
+        """RUNS, with the column `file` beside."""
+        ...
+
+    def labels(self, *, preferences: bool = False) -> DataFrame:
+        """Judgments with their labels as they are: `jobs.judgments` makes grades of them."""
+        ...
+
+    def files(self) -> list[str]:
+        """The files of runs that must each hold a row."""
+        ...
+
+    def flaws(self, *, wanted: Wanted | None) -> list[str]:
+        """Places and contents of the first rows that cannot be used.
+
+        wanted  the number that a row must have; None looks at ids alone
+        """
+        ...
+
+
+def open_input(
+    spark: SparkSession, inputs: Inputs, option: Literal["runs", "qrels"], *, order: Literal["score", "rank"]
+) -> Reader:
+    """The reader of the runs or of the judgments.
+
+    order   the number that a row of a run must have
+
+    Raises UsageError for paths and columns that are not there, DataRefused where there is no table.
+    """
+    paths = inputs.runs if option == "runs" else inputs.qrels
+    format = resolve(paths, option=option, format=inputs.format)
+    by_file = option == "runs" and inputs.system_from == "file"
+    if format == "trec":
+        return TrecReader(spark, paths, option, inputs.system_from)
+    return open_table(
+        spark,
+        paths,
+        option=option,
+        format=format,
+        layout=inputs.layout if option == "runs" else "auto",
+        given=inputs.columns,
+        systems=inputs.systems if option == "runs" else (),
+        by_file=by_file,
+        order=order,
+    )
+
+
+__all__ = ["Reader", "TableReader", "flaws_of_queries", "is_parquet", "open_input", "queries", "resolve"]

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import glob
+import gzip
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 from urllib.parse import unquote, urlparse
 
 from jobs.errors import UsageError
 
-Format = Literal["trec", "parquet"]
-PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
-"""How a file begins that is Parquet, or that is compressed."""
+Format = Literal["trec", "parquet", "orc", "csv", "tsv", "jsonl", "table"]
+CATALOG = "table:"
+"""How a table of the catalog is named."""
+ENDINGS: dict[str, Format] = {
+    "parquet": "parquet", "orc": "orc", "csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl"
+}  # fmt: skip
+MARKS: dict[bytes, Format] = {b"PAR1": "parquet", b"ORC": "orc"}
+GZIP = b"\x1f\x8b"
+"""How files begin that are of a format, or compressed."""
 
 
 def is_local(path: str) -> bool:
@@ -36,9 +43,23 @@ def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
     problems = [f"--{option}: {problem}" for path in paths if (problem := _problem(path))]
     if problems:
         raise UsageError("\n".join(problems))
-    if format != "auto":
-        return "trec" if format == "trec" else "parquet"
-    found = {_guess(path) for path in paths}
+    if all(path.startswith(CATALOG) for path in paths):
+        return "table"
+    if format != "auto" and not any(path.startswith(CATALOG) for path in paths):
+        return cast("Format", format)
+    found = sorted({_guess(path) for path in paths})
+    if len(found) > 1:
+        raise UsageError(
+            f"--{option}: some paths are {' and some '.join(found)}; give one format at a time, or say which all are "
+            "with --set inputs.format=..."
+        )
+    return found[0]
+
+
+def is_parquet(paths: Sequence[str], *, option: str) -> bool:
+    """Whether these paths are Parquet, where anything else is text.  Raises what `resolve` does."""
+    resolve(paths, option=option, format="trec")
+    found = {_guess(path) == "parquet" for path in paths}
     if len(found) > 1:
         raise UsageError(f"--{option}: some paths are Parquet and some are not; give one format at a time")
     return found.pop()
@@ -46,6 +67,8 @@ def resolve(paths: Sequence[str], *, option: str, format: str) -> Format:
 
 def _problem(path: str) -> str | None:
     """What can be seen to be wrong with a path before Spark looks, if anything."""
+    if path.startswith(CATALOG):
+        return None
     if urlparse(path).scheme in ("http", "https"):
         return f"Spark does not read from the web; download {path} first"
     if not is_local(path):
@@ -76,13 +99,32 @@ def _local(path: str) -> str:
 
 
 def _guess(path: str) -> Format:
-    if path.rstrip("/").endswith(".parquet"):
-        return "parquet"
+    """By the name, or by the names of what is in it, or by how it begins; what says nothing is TREC."""
+    if path.startswith(CATALOG):
+        return "table"
+    found = _ending(path)
     if is_local(path):
-        for match in map(Path, glob.glob(_local(path))):
-            if match.suffix == ".parquet" or any(match.glob("**/*.parquet")) or _begins(match, PARQUET):
-                return "parquet"
-    return "trec"
+        for match in map(Path, sorted(glob.glob(_local(path)))):
+            inner = match.rglob("[!_.]*.*") if match.is_dir() else [match]
+            found = found or next((ending for file in inner if (ending := _ending(file.name))), None)
+            found = found or next((format for mark, format in MARKS.items() if _begins(match, mark)), None)
+            if found == "tsv" and _is_trec(match):
+                return "trec"
+    return found or "trec"
+
+
+def _ending(name: str) -> Format | None:
+    return ENDINGS.get(name.rstrip("/").removesuffix(".gz").rpartition(".")[2].casefold())
+
+
+def _is_trec(file: Path) -> bool:
+    """Whether a file called .tsv begins with a row of a run or of judgments, and not with names of columns."""
+    try:
+        with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
+            words = next(lines, "").split()
+    except (OSError, EOFError, UnicodeDecodeError):
+        return False
+    return len(words) >= 4 and words[3].lstrip("+-").isdigit()
 
 
 def _begins(file: Path, mark: bytes) -> bool:

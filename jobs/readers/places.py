@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from jobs.errors import address
+
+Wanted = Literal["score", "rank", "relevance"]
+"""The number that a row must have."""
+ENDINGS = "txt|run|trec|res|results|csv|tsv|jsonl|ndjson|json|parquet|orc"
+
+
+def stem(path: Column) -> Column:
+    """The name of a file as that of a system: without .gz and one further ending; of part files their folder's."""
+    parts = F.split(path, "/")
+    last = F.element_at(parts, -1)
+    name = F.url_decode(
+        F.regexp_replace(
+            F.when(last.startswith("part-"), F.get(parts, F.size(parts) - 2)).otherwise(last), r"\+", "%2B"
+        )
+    )
+    return F.regexp_replace(F.regexp_replace(name, r"\.gz$", ""), rf"\.({ENDINGS})$", "")
 
 
 def place(*, wanted: bool) -> Column:

@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.errors import UsageError
-from jobs.readers.parquet import ID, read
-from jobs.readers.paths import located, resolve
+from jobs.readers.columns import ID
+from jobs.readers.formats import columnar
+from jobs.readers.paths import is_parquet, located
 from jobs.readers.places import first_flawed
 from jobs.tables import RESERVED
 
@@ -27,8 +28,8 @@ def queries(spark: SparkSession, path: str) -> DataFrame:
     Raises UsageError where query_id is missing or holds no ids, a column is there twice, or one has a name
     that scoring needs itself.
     """
-    if _is_parquet(path):
-        frame = read(spark, [path], option="queries")
+    if is_parquet([path], option="queries"):
+        frame = columnar(spark, [path], format="parquet", option="queries")
         _check(frame.columns, path)
         if not isinstance(frame.schema["query_id"].dataType, ID):
             found = frame.schema["query_id"].dataType.simpleString()
@@ -47,17 +48,13 @@ def queries(spark: SparkSession, path: str) -> DataFrame:
 
 def flaws_of_queries(spark: SparkSession, path: str) -> list[str]:
     """`file line n: what is wrong` for the first three rows of CSV files that cannot be read."""
-    if _is_parquet(path):
+    if is_parquet([path], option="queries"):
         return []
     header = _header(spark, path)
     schema = ", ".join(f"`{key}` STRING" for key in (*header, UNREAD))
     lines = spark.read.text(located([path])).select("value", "_metadata")
     unread = F.from_csv("value", schema, PERMISSIVE)[UNREAD].isNotNull() & (F.trim("value") != "")
     return [f"{place}: not the {len(header)} columns of the header" for place, _ in first_flawed(lines, unread)]
-
-
-def _is_parquet(path: str) -> bool:
-    return resolve([path], option="queries", format="auto") == "parquet"
 
 
 def _header(spark: SparkSession, path: str) -> list[str]:

@@ -17,8 +17,8 @@ from pyspark.sql import types as T
 
 from jobs.errors import DataRefused, UsageError, address, number_of
 from jobs.numbers import number
-from jobs.readers.parquet import NUMBER as NUMERIC
-from jobs.readers.paths import located, resolve
+from jobs.readers.columns import NUMBER as NUMERIC
+from jobs.readers.paths import is_parquet, located
 from jobs.readers.places import first_flawed
 from jobs.readers.queries import PERMISSIVE, UNREAD
 from jobs.readers.score_columns import METRIC, QUERY, SYSTEM, VALUE, Columns
@@ -72,7 +72,7 @@ Known: TypeAlias = Callable[[str], bool]
 
 def table(spark: SparkSession, paths: Sequence[str], *, known: Known) -> Table:
     """The rows of some files.  Raises UsageError and DataRefused for files that hold no table, or different ones."""
-    if resolve(paths, option="scores", format="auto") == "parquet":
+    if is_parquet(paths, option="scores"):
         return _parquet(spark, paths)
     first = _first_lines(spark, paths)
     if not first:

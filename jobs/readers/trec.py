@@ -14,15 +14,16 @@ preferences, as trec_eval's `prefs` has them; for metrics of anything else they 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.errors import number_of
 from jobs.numbers import number, whole_number
 from jobs.readers.paths import located
-from jobs.readers.places import first_flawed, place
+from jobs.readers.places import Wanted, first_flawed, place, stem
 
 COLUMNS = {
     "runs": ("query", "Q0", "document", "rank", "score", "tag"),
@@ -32,81 +33,89 @@ PREFERENCES = ("query", "group", "subgroup", "document", "level")
 NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
 
 
-def runs(spark: SparkSession, paths: Sequence[str], *, system_from: str, placed: bool) -> DataFrame:
-    """RUNS, with the column `file` beside.  A line that cannot be read has a null system, query and document."""
-    field = _fields(spark, paths, kind="runs")
-    tag = field.items[5] if system_from == "tag" else _stem(F.col("_metadata.file_path"))
-    return field.frame.select(
-        F.when(field.whole, tag).alias("system"),
-        F.when(field.whole, field.items[0]).alias("query_id"),
-        F.when(field.whole, field.items[2]).alias("doc_id"),
-        F.when(field.whole, number(field.items[4])).alias("score"),
-        F.when(field.whole, whole_number(field.items[3])).alias("rank"),
-        place(wanted=placed),
-        F.col("_metadata.file_path").alias("file"),
-    )
+@dataclass(frozen=True, slots=True)
+class TrecReader:
+    """Some TREC files: runs, or judgments."""
+
+    spark: SparkSession
+    paths: Sequence[str]
+    kind: Literal["runs", "qrels"]
+    system_from: str = "tag"
+
+    has_labels = False
+
+    def runs(self, *, placed: bool) -> DataFrame:
+        """RUNS, with the column `file` beside.  A line that cannot be read has a null system, query and document."""
+        field = self._fields()
+        tag = field.items[5] if self.system_from == "tag" else stem(F.col("_metadata.file_path"))
+        return field.frame.select(
+            F.when(field.whole, tag).alias("system"),
+            F.when(field.whole, field.items[0]).alias("query_id"),
+            F.when(field.whole, field.items[2]).alias("doc_id"),
+            F.when(field.whole, number(field.items[4])).alias("score"),
+            F.when(field.whole, whole_number(field.items[3])).alias("rank"),
+            place(wanted=placed),
+            F.col("_metadata.file_path").alias("file"),
+        )
+
+    def labels(self, *, preferences: bool = False) -> DataFrame:
+        """Judgments with their label as text.  A line that cannot be read has nulls.
+
+        preferences   whether lines of five columns are preferences; a subgroup is "group<TAB>subgroup", for no word
+                      of a line holds a tab
+        """
+        field = self._fields()
+        items, whole, subtopic = list(field.items), field.whole, field.items[1]
+        if preferences:
+            fifth = F.get("words", F.lit(4))
+            five = field.decoded & (field.n_items == len(PREFERENCES))
+            whole = whole | five
+            items[2], items[3] = F.when(five, items[3]).otherwise(items[2]), F.when(five, fifth).otherwise(items[3])
+            subtopic = F.when(five, F.concat_ws("\t", items[1], field.items[2])).otherwise(items[1])
+        return field.frame.select(
+            F.when(whole, items[0]).alias("query_id"),
+            F.when(whole, items[2]).alias("doc_id"),
+            F.when(whole, items[3]).alias("label"),
+            F.when(whole, subtopic).alias("subtopic"),
+        )
+
+    def files(self) -> list[str]:
+        """The files of these paths; each must hold a run."""
+        return list(self.spark.read.text(located(self.paths)).inputFiles())
+
+    def flaws(self, *, wanted: Wanted | None) -> list[str]:
+        """`file line n: what is wrong` for the first three lines that cannot be used. Reads everything once more."""
+        field = self._fields(keep_all=True)
+        text = field.items[COLUMNS[self.kind].index(wanted or "document")]
+        value = whole_number(text) if wanted == "rank" else number(text) if wanted else F.lit(0.0)
+        usable = value.isNotNull() & (F.lit(wanted != "relevance") | (F.abs(value) < float("inf")))
+        flawed = ~field.passed_over & (~field.whole | ~usable)
+        shown = (
+            field.n_items.alias("n_items"),
+            field.decoded.alias("decoded"),
+            text.alias("number"),
+            field.items[3].alias("rank"),
+        )
+        found = first_flawed(field.frame, flawed, *shown)
+        return [f"{where}: {_flaw(row, self.kind, wanted)}" for where, row in found]
+
+    def _fields(self, *, keep_all: bool = False) -> _Fields:
+        lines = self.spark.read.text(located(self.paths)).select("value", "_metadata")
+        field = _Fields(lines, n_columns=len(COLUMNS[self.kind]), more=self.kind == "runs")
+        if not keep_all:
+            field.frame = field.frame.where(~field.passed_over)
+        return field
 
 
-def qrels(spark: SparkSession, paths: Sequence[str], *, preferences: bool = False) -> DataFrame:
-    """QRELS.  A line that cannot be read has nulls.
-
-    preferences   whether lines of five columns are preferences; a subgroup is "group<TAB>subgroup", for no word of
-                  a line holds a tab
-    """
-    field = _fields(spark, paths, kind="qrels")
-    items, whole, subtopic = list(field.items), field.whole, field.items[1]
-    if preferences:
-        fifth = F.get("words", F.lit(4))
-        five = field.decoded & (field.n_items == len(PREFERENCES))
-        whole = whole | five
-        items[2], items[3] = F.when(five, items[3]).otherwise(items[2]), F.when(five, fifth).otherwise(items[3])
-        subtopic = F.when(five, F.concat_ws("\t", items[1], field.items[2])).otherwise(items[1])
-    return field.frame.select(
-        F.when(whole, items[0]).alias("query_id"),
-        F.when(whole, items[2]).alias("doc_id"),
-        F.when(whole, number(items[3])).alias("relevance"),
-        F.when(whole, subtopic).alias("subtopic"),
-        F.lit(None).cast("double").alias("propensity"),
-    )
-
-
-def files(spark: SparkSession, paths: Sequence[str]) -> list[str]:
-    """The files of these paths; each must hold a run."""
-    return list(spark.read.text(located(paths)).inputFiles())
-
-
-def flaws(
-    spark: SparkSession, paths: Sequence[str], *, kind: Literal["runs", "qrels"], order: Literal["score", "rank"]
-) -> list[str]:
-    """`file line n: what is wrong` for the first three lines that cannot be used. Reads everything once more.
-
-    order   the column of runs that must be a number
-    """
-    columns, wanted = COLUMNS[kind], order if kind == "runs" else "relevance"
-    field = _fields(spark, paths, kind=kind, keep_all=True)
-    text = field.items[columns.index(wanted)]
-    value = whole_number(text) if wanted == "rank" else number(text)
-    usable = value.isNotNull() & (F.lit(wanted != "relevance") | (F.abs(value) < float("inf")))
-    flawed = ~field.passed_over & (~field.whole | ~usable)
-    found = []
-    shown = (
-        field.n_items.alias("n_items"),
-        field.decoded.alias("decoded"),
-        text.alias("number"),
-        field.items[3].alias("rank"),
-    )
-    for where, row in first_flawed(field.frame, flawed, *shown):
-        if not row.decoded:
-            found.append(f"{where}: bytes that are not UTF-8")
-        elif row.n_items < len(columns) or (kind == "qrels" and row.n_items > len(columns)):
-            found.append(
-                f'{where}: {number_of(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"'
-            )
-        elif row.n_items > len(columns) and not (row["rank"] or "").lstrip("+-").isdigit():
-            found.append(f'{where}: {row.n_items} columns, and the rank is "{row["rank"]}"; is there a space in an id?')
-        else:
-            found.append(f'{where}: {wanted} is "{row.number}", which is not {NUMBERS[wanted]}')
-    return found
+def _flaw(row: Row, kind: str, wanted: str | None) -> str:
+    columns = COLUMNS[kind]
+    if not row.decoded:
+        return "bytes that are not UTF-8"
+    if row.n_items < len(columns) or (kind == "qrels" and row.n_items > len(columns)):
+        return f'{number_of(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"'
+    if row.n_items > len(columns) and not (row["rank"] or "").lstrip("+-").isdigit():
+        return f'{row.n_items} columns, and the rank is "{row["rank"]}"; is there a space in an id?'
+    return f'{wanted} is "{row.number}", which is not {NUMBERS[wanted or ""]}'
 
 
 class _Fields:
@@ -126,17 +135,3 @@ class _Fields:
         self.whole = self.decoded & (
             exact | ((self.n_items > n_columns) & whole_number(self.items[3]).isNotNull()) if more else exact
         )
-
-
-def _fields(spark: SparkSession, paths: Sequence[str], *, kind: str, keep_all: bool = False) -> _Fields:
-    lines = spark.read.text(located(paths)).select("value", "_metadata")
-    field = _Fields(lines, n_columns=len(COLUMNS[kind]), more=kind == "runs")
-    if not keep_all:
-        field.frame = field.frame.where(~field.passed_over)
-    return field
-
-
-def _stem(path: Column) -> Column:
-    """The name of a file without folder, .gz and one further ending for a run."""
-    name = F.url_decode(F.regexp_replace(F.element_at(F.split(path, "/"), -1), r"\+", "%2B"))
-    return F.regexp_replace(F.regexp_replace(name, r"\.gz$", ""), r"\.(txt|run|trec|res|results)$", "")

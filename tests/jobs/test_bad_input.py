@@ -201,7 +201,8 @@ def test_force_replaces_nothing_but_an_evaluation(command, name):
 def test_files_of_two_formats_are_refused(command):
     command.write("b.parquet", RUN_COLUMNS)
     assert command.score_refused(USAGE, runs="run.txt b.parquet") == (
-        "--runs: some paths are Parquet and some are not; give one format at a time"
+        "--runs: some paths are parquet and some trec; give one format at a time, or say which all are with "
+        "--set inputs.format=..."
     )
 
 
@@ -413,10 +414,22 @@ def test_an_empty_parquet_file_is_named(evaljob):
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"score": None}, 'there is no column "score" (columns: system, query_id, doc_id)'),
-        ({"system": None}, 'there is no column "system" (columns: query_id, doc_id, score)'),
+        (
+            {"score": None},
+            'there is no column "score" (columns: system, query_id, doc_id); '
+            "name another with --set inputs.columns.score=COLUMN",
+        ),
+        (
+            {"system": None},
+            'there is no column "system" (columns: query_id, doc_id, score); '
+            "name another with --set inputs.columns.system=COLUMN, or take the names of files with --system-from file",
+        ),
         ({"score": ["3", "2", "1"]}, 'column "score" is string; it must be numbers'),
-        ({"query_id": [1.0, 1.0, 2.0]}, 'column "query_id" is double; it must be text or whole numbers'),
+        (
+            {"query_id": [1.0, 1.0, 2.0]},
+            'column "query_id" is double; it must be text or whole numbers; write them as text, for numbers with a '
+            "point do not keep every id above 2**53 apart",
+        ),
     ],
 )
 def test_a_column_that_is_missing_or_of_a_wrong_type_is_named(evaljob, changed, problem):
@@ -548,9 +561,9 @@ def test_a_rank_that_is_no_whole_number_is_refused_where_ranks_decide(evaljob, r
 def test_runs_with_ranks_alone_are_told_the_convention_that_reads_ranks(evaljob):
     columns = {key: values for key, values in RUN_COLUMNS.items() if key != "score"}
     evaljob.write("bad.parquet", {**columns, "rank": [1, 2, 1]})
-    message = evaljob.score_refused(REFUSED, runs="bad.parquet")
+    message = evaljob.score_refused(USAGE, runs="bad.parquet")
     assert 'there is no column "score" (columns: system, query_id, doc_id, rank)' in message
-    assert "rank by the column rank with --set score.conventions.ties=rank_column" in message
+    assert "or rank by the column rank with --set score.conventions.ties=rank_column" in message
 
 
 def test_missing_answers_are_refused_where_they_are_an_error(evaljob):

@@ -1,0 +1,154 @@
+"""A table in one of the layouts -> RUNS, judgments, and what is wrong with its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.errors import UsageError, address
+from jobs.readers import layouts
+from jobs.readers.columns import Columns
+from jobs.readers.formats import FILE, PLACE, Table, read
+from jobs.readers.layouts import TORN, Layout
+from jobs.readers.paths import Format
+from jobs.readers.places import Wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReader:
+    """A table whose columns are known.
+
+    kind     what the input is given as
+    order    the number that a row of a run must have
+    by_file  whether a system's name is that of its file
+    """
+
+    table: Table
+    given: Mapping[str, str]
+    layout: Layout
+    kind: Literal["runs", "qrels"]
+    systems: Sequence[str] = ()
+    by_file: bool = False
+    order: Literal["score", "rank"] = "score"
+
+    @property
+    def columns(self) -> Columns:
+        """What the columns are."""
+        return Columns(self.table, self.given)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether rows of runs hold judgments too."""
+        return self.columns.has("relevance")
+
+    def runs(self, *, placed: bool) -> DataFrame:
+        """RUNS, with a null column `file` beside: one system's rows may be spread over many files."""
+        rows = self._run_rows(Columns(self.table.placed() if placed else self.table, self.given))
+        there = set(rows.columns)
+        ranked = "rank" in there and (self.layout == "long" or self.order == "rank")
+        return rows.select(
+            *(_unless_torn(F.col(key)).alias(key) for key in ("system", "query_id", "doc_id")),
+            (F.col("score") if "score" in there else F.lit(None).cast("double")).alias("score"),
+            # void: there are no ranks to disagree with scores
+            (whole(F.col("rank")) if ranked else F.lit(None)).alias("rank"),
+            (F.col(PLACE) if placed else F.lit(None)).alias("place"),
+            F.lit(None).cast("string").alias("file"),
+        )
+
+    def labels(self, *, preferences: bool = False) -> DataFrame:
+        """Judgments with their label as it is; `position` and `time` where the input has them."""
+        del preferences  # columns have names: a group is in the column subtopic
+        rows = self._judgment_rows()
+        more = [key for key in ("subtopic", "propensity", "position", "time") if key in rows.columns]
+        ids = (_unless_torn(F.col(key)).alias(key) for key in ("query_id", "doc_id"))
+        return rows.select(*ids, F.col("raw_relevance").alias("label"), *more)
+
+    def files(self) -> list[str]:
+        """None: a part file without rows is no fault."""
+        return []
+
+    def flaws(self, *, wanted: Wanted | None) -> list[str]:
+        """The first three rows that could not be divided, have a null or blank id, or lack the number that counts."""
+        if broken := self.table.broken():
+            return broken
+        runs = wanted in ("score", "rank")
+        rows = self._run_rows(self.columns) if runs else self._judgment_rows()
+        ids = [key for key in ("system", "query_id", "doc_id") if key in rows.columns]
+        flawed = F.lit(False)
+        for key in ids:
+            flawed = flawed | F.col(key).isNull() | (F.trim(key) == "")
+        if wanted:
+            value = whole(F.col("rank")) if wanted == "rank" else F.col(wanted)
+            flawed = flawed | value.isNull()
+            if wanted == "relevance":
+                flawed = flawed | F.isnan(value) | (F.abs(value) == float("inf"))
+        number = [F.col(f"raw_{wanted}").alias(wanted)] if wanted else []
+        shown = rows.where(flawed).select(*ids, *number, F.col(FILE).alias("file"))
+        return [_told(row.asDict(), shown.columns[:-1]) for row in shown.limit(3).collect()]
+
+    def _run_rows(self, columns: Columns) -> DataFrame:
+        if self.layout == "wide":
+            return layouts.wide(columns, systems=self.systems)
+        if self.layout == "log":
+            return layouts.log(columns, by_file=self.by_file)
+        return layouts.long(columns, by_file=self.by_file, by_rank=self.order == "rank")
+
+    def _judgment_rows(self) -> DataFrame:
+        """Where runs hold the judgments too, a document without one is no judgment."""
+        rows = layouts.judgments(self.columns)
+        return rows.where(F.col("raw_relevance").isNotNull() | F.col(TORN)) if self.kind == "runs" else rows
+
+
+def open_table(
+    spark: SparkSession,
+    paths: Sequence[str],
+    *,
+    option: Literal["runs", "qrels"],
+    format: Format,
+    layout: Literal["auto"] | Layout,
+    given: Mapping[str, str],
+    systems: Sequence[str],
+    by_file: bool,
+    order: Literal["score", "rank"],
+) -> TableReader:
+    """The reader of some files or catalog tables.
+
+    layout   auto guesses it from the columns
+    """
+    table = read(spark, paths, format=format, option=option)
+    if by_file and not table.in_files:
+        raise UsageError(f"{table.where}: --system-from file is for files; name the system in a column")
+    found = layouts.guessed(Columns(table, given), systems=systems) if layout == "auto" else layout
+    return TableReader(
+        table=table,
+        given=given,
+        layout=found,
+        kind=option,
+        systems=systems,
+        by_file=by_file,
+        order=order,
+    )
+
+
+def whole(rank: Column) -> Column:
+    """A rank, null where it is no whole number."""
+    found = rank.try_cast("int")
+    return F.when(rank == found, found)
+
+
+def _unless_torn(column: Column) -> Column:
+    return F.when(~F.col(TORN), column)
+
+
+def _told(row: Mapping[str, object], keys: Sequence[str]) -> str:
+    cells = ", ".join(f"{key} {_shown(row[key])}" for key in keys)
+    file = row["file"]
+    return f"{address(file)}: {cells}" if isinstance(file, str) else cells
+
+
+def _shown(cell: object) -> str:
+    return "null" if cell is None else f'"{cell}"' if isinstance(cell, str) else str(cell)
