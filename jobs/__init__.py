@@ -14,6 +14,7 @@ Job 1, from files to SCORES:
     prepare.py          a sample of queries, passages as their documents, no document for itself   ids.py
     rankings.py         RUNS + QRELS -> RANKINGS    score.py      RANKINGS -> SCORES (udfs.py)
     audit.py            counts, on the way          refusals.py   the message for each that is not allowed
+    input_gates.py      levels of these counts      examples.py   up to three rows of each
     summary.py          SCORES -> what each system answered, means of sanity checks
     spread.py           RANKINGS -> coverage of the catalogue
     catalogue.py, pages.py   metrics and presets, as text and Markdown; custom.py: metrics of a user's own package

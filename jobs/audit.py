@@ -6,7 +6,7 @@ count refuses, a second look finds the places and ids for the message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame, Observation
@@ -16,6 +16,7 @@ from evalcore import Conventions
 from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 from jobs.ids import blank
 
+OF_SYSTEM = "n_rankings_of_"
 N_SCORES = "n_scores"
 """Rows of SCORES; counted in the stage that writes them, so that it must equal the rows found there."""
 
@@ -33,14 +34,18 @@ class QrelCounts:
     n_qrel_rows: int
     n_unusable_qrel_rows: int
     n_negative_grades: int
+    n_odd_grades: int
     lowest_gain: float | None
     best_grade: float | None
     n_subtopic_names: int
     qrels_fingerprint: str
 
 
-def count_qrels(qrels: DataFrame) -> QrelCounts:
-    """Runs one job over QRELS."""
+def count_qrels(qrels: DataFrame, *, expected: Sequence[float] = ()) -> QrelCounts:
+    """Runs one job over QRELS.
+
+    expected   the lowest and the highest grade that there should be; empty for any
+    """
     unusable = blank("query_id") | blank("doc_id") | F.col("relevance").isNull() | F.isnan("relevance")
     infinite = F.abs("relevance") == float("inf")
     # parts of 22 bits: their sums know no order, and stay within 64 bits up to 2**41 rows
@@ -50,6 +55,7 @@ def count_qrels(qrels: DataFrame) -> QrelCounts:
         F.count("*"),
         F.count_if(unusable | infinite),
         F.count_if(F.col("relevance") < 0),
+        F.count_if(~F.col("relevance").between(*expected)) if expected else F.lit(0),
         F.min(F.when(F.col("relevance") > 0, F.col("relevance"))),
         F.max("relevance"),
         F.when(F.min("subtopic") < F.max("subtopic"), 2).when(F.count("subtopic") > 0, 1).otherwise(0),
@@ -97,10 +103,16 @@ class Audit:
         )
         return watched.drop("flaw")
 
-    def ranked(self, ranked: DataFrame) -> DataFrame:
+    def ranked(self, ranked: DataFrame, systems: Sequence[str]) -> DataFrame:
         """Rankings of all queries, also of those outside the universe, watched."""
-        sums = {key: F.sum(key) for key in ("n_duplicates", "n_collapsed", "n_misordered")}
-        return self._watch("ranked", ranked, {"n_rankings": F.count("*"), **sums})
+        sums = {key: F.sum(key) for key in ("n_duplicates", "n_collapsed", "n_misordered", "n_tied")}
+        sums["n_documents"] = F.sum("n_retrieved")
+        of_systems = {f"{OF_SYSTEM}{index}": F.count_if(F.col("system") == each) for index, each in enumerate(systems)}
+        return self._watch("ranked", ranked, {"n_rankings": F.count("*"), **sums, **of_systems})
+
+    def judged(self, judged: DataFrame) -> DataFrame:
+        """The judgments of each query, also of those outside the universe, watched."""
+        return self._watch("judged", judged, {"n_judged_queries": F.count("*")})
 
     def rankings(self, rankings: DataFrame, *, n_systems: int) -> DataFrame:
         """RANKINGS, watched.  What belongs to a query is counted in it once for each system."""
@@ -118,6 +130,11 @@ class Audit:
         """All counts; call it when the scores are written."""
         found: dict[str, int] = {}
         for seen in self._seen.values():
-            found.update({key: int(count or 0) for key, count in seen.get.items()})
+            found.update({key: int(count or 0) for key, count in seen.get.items() if not key.startswith(OF_SYSTEM)})
         found["n_rankings_outside_universe"] = found["n_rankings"] - found["n_answered"]
         return found
+
+    def rankings_of(self, systems: Sequence[str]) -> dict[str, int]:
+        """How many rankings each system has, also of queries outside the universe; call it as `counts`."""
+        seen = self._seen["ranked"].get
+        return {system: int(seen[f"{OF_SYSTEM}{index}"] or 0) for index, system in enumerate(systems)}

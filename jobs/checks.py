@@ -30,24 +30,40 @@ NO_QRELS = "no qrels given; name files, folders or patterns with --qrels"
 
 def check_score(config: Config) -> tuple[list[Metric], Path]:
     """The metrics and the output directory of a scoring run.  Raises UsageError with all that is wrong."""
-    inputs, problems = config.inputs, list[str]()
-
-    def found(what: Callable[[], T]) -> T | None:
-        try:
-            return what()
-        except UsageError as error:
-            problems.append(str(error))
-            return None
-
-    found(lambda: readers.resolve(inputs.runs, option="runs", format=inputs.format))
-    if inputs.queries is not None:
-        found(lambda: readers.is_parquet([str(inputs.queries)], option="queries"))
-    metrics = found(lambda: _metrics(config.score))
-    found(lambda: _check_judgments(config, metrics))
-    output = found(lambda: _output(config))
+    problems = list[str]()
+    metrics = _input(config, problems)
+    output = _found(lambda: _output(config), problems)
     if metrics is None or output is None or problems:
         raise UsageError("\n".join(problems))
     return metrics, output
+
+
+def check_input(config: Config) -> list[Metric]:
+    """The metrics of an audit.  Raises UsageError with all that is wrong."""
+    problems = list[str]()
+    metrics = _input(config, problems)
+    if metrics is None or problems:
+        raise UsageError("\n".join(problems))
+    return metrics
+
+
+def _input(config: Config, problems: list[str]) -> list[Metric] | None:
+    """The metrics, if they can be told; what is wrong with them and with the paths of the input is added."""
+    inputs = config.inputs
+    _found(lambda: readers.resolve(inputs.runs, option="runs", format=inputs.format), problems)
+    if inputs.queries is not None:
+        _found(lambda: readers.is_parquet([str(inputs.queries)], option="queries"), problems)
+    metrics = _found(lambda: _metrics(config.score), problems)
+    _found(lambda: _check_judgments(config, metrics), problems)
+    return metrics
+
+
+def _found(what: Callable[[], T], problems: list[str]) -> T | None:
+    try:
+        return what()
+    except UsageError as error:
+        problems.append(str(error))
+        return None
 
 
 def _metrics(chosen: Score) -> list[Metric]:

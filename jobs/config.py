@@ -30,7 +30,7 @@ from evalcore.conventions import (
 from evalcore.errors import unknown
 from evalcore.inference import INTERVALS, TESTS
 from evalcore.presets import PRESETS, preset
-from jobs.config_input import Judgments, Prepare
+from jobs.config_input import Audit, Judgments, Prepare
 from jobs.config_section import Section
 
 
@@ -259,6 +259,7 @@ class Config(Section):
     inputs: Inputs = Field(default=Inputs(), description="the runs, judgments and queries to read")
     judgments: Judgments = Field(default=Judgments(), description="how labels become grades")
     prepare: Prepare = Field(default=Prepare(), description="what is done to the input of all systems alike")
+    audit: Audit = Field(default=Audit(), description="gates on the input")
     score: Score = Field(default=Score(), description="which metrics, and by which conventions")
     output: Output = Field(default=Output(), description="where the evaluation goes")
     aggregate: Aggregate = Field(default=Aggregate(), description="how query values become estimates")

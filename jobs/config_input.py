@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from jobs.config_section import Section
 
@@ -77,3 +77,38 @@ class Prepare(Section):
         default=None,
         description='what divides a document from its passage in doc_id, such as "#": the best passage counts',
     )
+
+
+class Levels(Section):
+    """audit.*:  what a gate does when a share is above a level."""
+
+    warn: Annotated[float, Field(ge=0)] | None = Field(default=None, description="above it the gate warns")
+    refuse: Annotated[float, Field(ge=0)] | None = Field(default=None, description="above it the gate refuses")
+
+
+class Audit(Section):
+    """audit:  gates on the input."""
+
+    duplicates: Levels = Field(default=Levels(warn=0.0), description="documents returned more than once for a query")
+    non_finite: Levels = Field(default=Levels(warn=0.0), description="scores that are NaN or infinite")
+    ties: Levels = Field(default=Levels(warn=0.2), description="documents with the score of another of their ranking")
+    misordered: Levels = Field(default=Levels(), description="rankings whose score and rank disagree")
+    outside: Levels = Field(default=Levels(), description="rankings of queries that are not to be scored")
+    unjudged: Levels = Field(default=Levels(warn=0.5), description="rankings of queries without judgments")
+    unasked: Levels = Field(default=Levels(), description="judged queries that are not to be scored")
+    unanswered: Levels = Field(default=Levels(warn=0.1), description="of each system: judged queries without answer")
+    no_relevant: Levels = Field(default=Levels(warn=0.5), description="judged rankings with nothing relevant to find")
+    repeated: Levels = Field(default=Levels(), description="judgments of a document that is judged already")
+    contradictory: Levels = Field(default=Levels(warn=0.0), description="documents with different grades")
+    negative: Levels = Field(default=Levels(), description="grades below 0")
+    odd_grades: Levels = Field(default=Levels(warn=0.0), description="grades outside audit.grades")
+    grades: list[float] = Field(default=[], description="the lowest and the highest grade that there should be")
+    rows: Levels = Field(default=Levels(warn=0.2), description="row counts, by how much they are off the median")
+    earlier: list[str] = Field(default=[], description="evaluations of earlier nights, for that median")
+
+    @field_validator("grades")
+    @classmethod
+    def _low_and_high(cls, grades: list[float]) -> list[float]:
+        if grades and (len(grades) != 2 or grades[0] > grades[1]):
+            raise ValueError("give the lowest and the highest grade, such as [0, 3]")
+        return grades

@@ -97,6 +97,7 @@ def ranked(
     n_retrieved   documents, up to the depth
     n_duplicates  copies of documents that the system returned more than once, of those within the depth
     n_collapsed   passages of documents that have one of a better rank, if passages collapse
+    n_tied        documents with the score of a better ranked one, where scores order
     n_misordered  1 where the document with the best rank has not the best score, where the input has ranks
     needs         what to gather beside grades, of `EXTRAS`
     collapse      whether a document that is there several times, as its passages, counts once, by its best rank
@@ -123,10 +124,14 @@ def ranked(
     copies = F.sum("n_copies") if one_each or collapse else F.lit(None)
     misordered = F.lit(0)
     if "rank" in runs.columns:
-        misordered = F.when(F.min_by("score", "rank") < F.max("score"), 1).otherwise(0)
+        best = F.max(F.when(~F.isnan("score"), F.col("score")))  # NaN is above all to Spark
+        misordered = F.when(F.min_by("score", "rank") < best, 1).otherwise(0)
     rankings = graded.groupBy("query_id", "system").agg(
         documents.alias("documents"), copies.alias("n_copies"), misordered.alias("n_misordered")
     )
+    tied = F.lit(0)
+    if conventions.ties != "rank_column":
+        tied = F.size("documents") - F.size(F.array_distinct("documents.key_0"))
     repeated = F.size("documents") - F.size(F.array_distinct("documents.doc_id"))
     fields = {"scores": "score", "documents": "doc_id", "propensities": "propensity"}
     extras = [F.col(f"documents.{field}").alias(EXTRAS[need][0]) for need, field in fields.items() if need in needs]
@@ -138,6 +143,7 @@ def ranked(
         F.size("documents").alias("n_retrieved"),
         (F.lit(0) if collapse else F.coalesce("n_copies", repeated)).alias("n_duplicates"),
         (F.col("n_copies") if collapse else F.lit(0)).alias("n_collapsed"),
+        tied.alias("n_tied"),
         "n_misordered",
     )
 
@@ -203,9 +209,27 @@ def _first_of_each(runs: DataFrame, order: Sequence[Column]) -> DataFrame:
     return counted.where(F.col("copy") == 1)
 
 
+def judged_queries(judgments: DataFrame, *, needs: frozenset[str] = frozenset()) -> DataFrame:
+    """One row for each judged query: the grades of its documents, best first, and counts.  Moves nothing."""
+    graded = F.struct("relevance", "propensity" if "propensities" in needs else F.lit(None).alias("propensity"))
+    best_first = F.sort_array(F.collect_list(graded), asc=False)
+    extras = []
+    if "propensities" in needs:
+        extras.append(best_first["propensity"].alias("judged_propensities"))
+    if needs & BY_SUBTOPIC:
+        extras.append(F.sort_array(F.flatten(F.collect_list("entries"))).alias("entries"))
+    return judgments.groupBy("query_id").agg(
+        (best_first["relevance"] if extras else F.sort_array(F.collect_list("relevance"), asc=False)).alias("judged"),
+        F.count_if(F.col("relevance") >= RELEVANT_GRADE).cast("int").alias("n_relevant"),
+        F.count("relevance").cast("int").alias("n_judged"),
+        *(F.sum(key).alias(key) for key in AUDITED_JUDGMENTS),
+        *extras,
+    )
+
+
 def complete(
     ranked: DataFrame,
-    judgments: DataFrame,
+    judged: DataFrame,
     queries: DataFrame | None,
     *,
     systems: Sequence[str],
@@ -218,23 +242,10 @@ def complete(
     The universe is QUERIES where given, else every query with a judgment. Moves QUERIES once and no
     ranking: everything is partitioned by query already.
 
+    judged       the judged queries
     reference    the rankings of the system to compare with, with their documents, where that is needed
     unlabelled   there are no judgments at all: the universe is QUERIES, or every query that a system answered
     """
-    graded = F.struct("relevance", "propensity" if "propensities" in needs else F.lit(None).alias("propensity"))
-    best_first = F.sort_array(F.collect_list(graded), asc=False)
-    extras = []
-    if "propensities" in needs:
-        extras.append(best_first["propensity"].alias("judged_propensities"))
-    if needs & BY_SUBTOPIC:
-        extras.append(F.sort_array(F.flatten(F.collect_list("entries"))).alias("entries"))
-    judged = judgments.groupBy("query_id").agg(
-        (best_first["relevance"] if extras else F.sort_array(F.collect_list("relevance"), asc=False)).alias("judged"),
-        F.count_if(F.col("relevance") >= RELEVANT_GRADE).cast("int").alias("n_relevant"),
-        F.count("relevance").cast("int").alias("n_judged"),
-        *(F.sum(key).alias(key) for key in AUDITED_JUDGMENTS),
-        *extras,
-    )
     universe = judged
     if queries is not None or unlabelled:
         asked = ranked.select("query_id").distinct() if queries is None else queries.repartition("query_id")
@@ -245,7 +256,7 @@ def complete(
         theirs = reference.select("query_id", F.col("doc_ids").alias("reference"))
         universe = universe.join(theirs.hint("shuffle_hash"), on="query_id", how="left")
     expected = universe.withColumn("system", F.explode(F.array(*[F.lit(system) for system in systems])))
-    answers = ranked.drop("n_misordered", "n_collapsed")
+    answers = ranked.drop("n_misordered", "n_collapsed", "n_tied")
     rankings = answers.join(expected.hint("shuffle_hash"), on=["query_id", "system"], how="right")
     n_retrieved = F.coalesce("n_retrieved", F.lit(0))
     nothing_relevant = F.lit(False) if unlabelled else F.col("n_relevant") == 0

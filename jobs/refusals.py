@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from evalcore import Conventions
 from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 from jobs.errors import DataRefused, address, number_of
+from jobs.examples import first_ids, listed, not_finite, shown
 
 Flaws = Callable[[], list[str]]
 """Finds places and contents of the first rows that cannot be read."""
@@ -31,14 +32,19 @@ class QrelCounts(Protocol):
     def n_negative_grades(self) -> int: ...  # noqa: D102
 
 
-def of_queries(queries: DataFrame, path: str, *, flaws: Flaws) -> None:
-    """Raises DataRefused where there is no query, or an id is blank or there twice.  Runs one job over QUERIES."""
+def of_queries(queries: DataFrame, path: str, *, sample: float | None, flaws: Flaws) -> None:
+    """Raises DataRefused where there is no query, or an id is blank or there twice.  Runs one job over QUERIES.
+
+    sample   the share of queries that is looked at, None for all
+    """
     each = queries.groupBy("query_id").count()
     wrong = (F.col("count") > 1) | F.coalesce(F.trim("query_id") == "", F.lit(True))
     rows = each.orderBy(F.when(wrong, 0).otherwise(1), "query_id").withColumn("wrong", wrong).limit(3).collect()
+    if not rows and sample is not None:
+        raise DataRefused(f"--queries {path}: a sample of {sample:g} has no query; take a larger share with --sample")
     if not rows:
         raise DataRefused(f"--queries {path}: there is no query; leave --queries out to score every judged query")
-    examples = [f"{_shown(row.query_id)} in {number_of(row['count'], 'row')}" for row in rows if row.wrong]
+    examples = [f"{shown(row.query_id)} in {number_of(row['count'], 'row')}" for row in rows if row.wrong]
     if examples:
         found = flaws() or [f"found {', '.join(examples)}"]
         raise DataRefused(f"--queries {path}: every query must be one whole row with an id of its own; {_list(found)}")
@@ -117,10 +123,9 @@ def of_runs(counts: Mapping[str, int], runs: DataFrame, conventions: Conventions
             f"--runs: {number_of(n_rows, 'row')} cannot be used: {_list(flaws())}; mend them or leave them out"
         )
     if (n_scores := counts["n_non_finite_scores"]) and conventions.non_finite_score == "error":
-        not_finite = F.isnan("score") | (F.abs("score") == float("inf"))
         raise DataRefused(
             f"--runs: {number_of(n_scores, 'NaN or infinite score')}: "
-            f"{_examples(runs.where(not_finite), **document, score='score')}; mend the runs, or rank such documents "
+            f"{_examples(runs.where(not_finite()), **document, score='score')}; mend the runs, or rank such documents "
             "last with --set score.conventions.non_finite_score=last"
         )
     if (n_documents := counts["n_duplicates"]) and conventions.duplicates == "error":
@@ -179,8 +184,8 @@ def of_universe(
     """
     if counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"] == 0 and counts["n_qrel_rows"]:
         raise DataRefused(
-            f"runs and judgments have no query in common: the runs have {_first_ids(runs)}, the judgments "
-            f"{_first_ids(qrels)}, to be scored are {_first_ids(scores)}; do all use the same ids?"
+            f"runs and judgments have no query in common: the runs have {first_ids(runs)}, the judgments "
+            f"{first_ids(qrels)}, to be scored are {first_ids(scores)}; do all use the same ids?"
         )
     answer = {"system": "system", "query": "query_id"}
     if conventions.unanswered == "error" and (n_rankings := counts[f"n_{UNANSWERED}"]):
@@ -193,13 +198,13 @@ def of_universe(
         others = runs.join(scores, on="query_id", how="left_anti")
         raise DataRefused(
             f"--runs: {number_of(counts['n_rankings_outside_universe'], 'ranking')} of queries without judgments, and "
-            f"unjudged_query is error: {_first_ids(others)}; judge them or leave them out, or use "
+            f"unjudged_query is error: {first_ids(others)}; judge them or leave them out, or use "
             "--set score.conventions.unjudged_query=skip"
         )
     if conventions.unjudged_query == "error" and counts[f"n_{UNJUDGED}"]:
         raise DataRefused(
             f"--queries: there are queries without judgments, and unjudged_query is error: "
-            f"{_first_ids(scores.where(F.col('status') == UNJUDGED))}; leave them out, or use "
+            f"{first_ids(scores.where(F.col('status') == UNJUDGED))}; leave them out, or use "
             "--set score.conventions.unjudged_query=skip"
         )
 
@@ -226,7 +231,7 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
     """
     answer = {"system": "system", "query": "query_id"}
     if facts.n_without_unit:
-        examples = _first_ids(scores.where(F.col(f"`{unit}`").isNull()))
+        examples = first_ids(scores.where(F.col(f"`{unit}`").isNull()))
         raise DataRefused(
             f"{number_of(facts.n_without_unit, 'row')} without a value of {unit}, the unit: queries {examples}; "
             "fill that column in --queries or leave these queries out, and score again"
@@ -236,7 +241,7 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
         bad = ~F.coalesce((weight >= 0) & (weight < float("inf")), F.lit(False))
         raise DataRefused(
             f"{number_of(facts.n_bad_weights, 'row')} without a weight that is a number from 0: queries "
-            f"{_first_ids(scores.where(bad))}; fill the column weight of --queries, and score again"
+            f"{first_ids(scores.where(bad))}; fill the column weight of --queries, and score again"
         )
     if conventions.no_relevant == "error" and facts.n_undefined:
         raise DataRefused(
@@ -271,21 +276,9 @@ def of_segments(n_segments: int, columns: Sequence[str], *, most: int) -> None:
         )
 
 
-def _examples(rows: DataFrame, **shown: str) -> str:
-    """The first three rows, as `system "a", query "q1"`: words, and the columns that they stand for."""
-    first = rows.select(*shown.values()).orderBy(*shown.values()).limit(3).collect()
-    return "; ".join(", ".join(f"{word} {_shown(row[key])}" for word, key in shown.items()) for row in first)
-
-
-def _first_ids(rows: DataFrame) -> str:
-    first = rows.select("query_id").distinct().orderBy("query_id").limit(3).collect()
-    return ", ".join(_shown(row.query_id) for row in first)
-
-
-def _shown(cell: object) -> str:
-    if isinstance(cell, list):
-        return " and ".join(map(_shown, cell))
-    return "null" if cell is None else f"{cell:g}" if isinstance(cell, float) else f'"{cell}"'
+def _examples(rows: DataFrame, **columns: str) -> str:
+    """The first three rows: words, and the columns that they stand for."""
+    return _list(listed(rows, **columns))
 
 
 def _list(found: Sequence[str]) -> str:

@@ -11,24 +11,46 @@ from pyspark.sql import functions as F
 from evalcore import Conventions, Metric, column_name, name
 from evalcore.metrics.base import floor_of
 from evalcore.scoring import SIDES, Diagnostic, can_have
-from evalcore.statuses import left_out
+from evalcore.statuses import UNANSWERED, UNJUDGED, left_out
 
 
 class Answers(TypedDict):
-    """What one system returned: queries of the universe with an answer, and documents of its longest one."""
+    """What one system returned for the queries of the universe.
+
+    n_answered           queries with an answer, of which
+    n_answered_unjudged  have no judgment
+    n_judged             judged queries, of which
+    n_unanswered         have no answer
+    n_longest            documents of the longest answer
+    """
 
     system: str
     n_answered: int
+    n_answered_unjudged: int
+    n_judged: int
+    n_unanswered: int
     n_longest: int
 
 
 def answers(scores: DataFrame) -> list[Answers]:
-    """One for each system, in order of names.  Runs one job over three columns of SCORES."""
+    """One for each system, in order of names.  Runs one job over three columns of SCORES, or of RANKINGS."""
+    answered, judged = F.col("n_retrieved") > 0, F.col("status") != UNJUDGED
     rows = scores.groupBy("system").agg(
-        F.count_if(F.col("n_retrieved") > 0).alias("n_answered"), F.max("n_retrieved").alias("n_longest")
+        F.count_if(answered).alias("n_answered"),
+        F.count_if(answered & ~judged).alias("n_answered_unjudged"),
+        F.count_if(judged).alias("n_judged"),
+        F.count_if(F.col("status") == UNANSWERED).alias("n_unanswered"),
+        F.max("n_retrieved").alias("n_longest"),
     )
     return [
-        {"system": row.system, "n_answered": row.n_answered, "n_longest": row.n_longest}
+        {
+            "system": row.system,
+            "n_answered": row.n_answered,
+            "n_answered_unjudged": row.n_answered_unjudged,
+            "n_judged": row.n_judged,
+            "n_unanswered": row.n_unanswered,
+            "n_longest": row.n_longest,
+        }
         for row in sorted(rows.collect(), key=lambda row: str(row.system))
     ]
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from evalcore.scoring import MEANINGS, SIDES
 from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
+from jobs.console.audits import show_warnings
 from jobs.console.terminal import number, show_notes, show_table, terminal
 from jobs.errors import number_of
 
@@ -40,6 +41,7 @@ def show_score(output: str, manifest: Mapping[str, Any]) -> None:
     for key, meaning in told.items():
         if counts.get(key):
             out.print(f"{counts[key]:>10,} {meaning}")
+    show_warnings(out, manifest["audit"]["gates"])
     show_notes(out, manifest["notes"])
     _show_diagnostics(out, manifest)
     _show_spread(out, manifest["spread"])

@@ -55,7 +55,19 @@ def show_notes(out: Console, notes: Sequence[str]) -> None:
         out.print(f"note: {note}", soft_wrap=True)
 
 
-LEFT = {"metric", "system", "statistic", "values", "candidate", "baseline", "data set", "verdict", "flags"}
+LEFT = {
+    "metric",
+    "system",
+    "statistic",
+    "values",
+    "candidate",
+    "baseline",
+    "data set",
+    "verdict",
+    "flags",
+    "gate",
+    "outcome",
+}
 TEXTS = {"flags", "values"}
 FOLDED = 24
 """Least width of a column of texts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,7 +13,7 @@ from evalcore.scoring import takes_one_grade
 from jobs import audit, judgments, prepare, rankings, readers, refusals
 from jobs.checks import NO_QRELS
 from jobs.config import Config
-from jobs.errors import UsageError
+from jobs.errors import DataRefused, UsageError
 from jobs.tables import QRELS_SCHEMA
 
 
@@ -36,6 +36,8 @@ class Source:
         self._inputs = inputs = config.inputs
         self._judgments = config.judgments
         self._prepare = config.prepare
+        self._sample = config.prepare.sample if config.prepare.sample < 1 else None
+        self._grades = config.audit.grades
         self._conventions = conventions
         self._needs = needs
         self._order: Literal["score", "rank"] = (
@@ -73,12 +75,11 @@ class Source:
 
     def qrel_counts(self) -> audit.QrelCounts:
         """What one pass over QRELS tells.  Raises DataRefused for judgments that cannot be read."""
-        counts = audit.count_qrels(self.qrels)
+        counts = audit.count_qrels(self.qrels, expected=self._grades)
         if self._labels is not None:
             paths = self._inputs.qrels or self._inputs.runs
-            sample = self._prepare.sample if self._prepare.sample < 1 else None
             refusals.of_qrels(
-                counts, self.qrels, self._conventions, paths=paths, sample=sample, flaws=self._flaws_of_qrels
+                counts, self.qrels, self._conventions, paths=paths, sample=self._sample, flaws=self._flaws_of_qrels
             )
         return counts
 
@@ -87,9 +88,11 @@ class Source:
         path = self._inputs.queries
         if path is None:
             return None
-        queries = readers.queries(self._spark, path)
-        refusals.of_queries(queries, path, flaws=lambda: readers.flaws_of_queries(self._spark, path))
-        return prepare.queries(queries, self._prepare)
+        queries = prepare.queries(readers.queries(self._spark, path), self._prepare)
+        refusals.of_queries(
+            queries, path, sample=self._sample, flaws=lambda: readers.flaws_of_queries(self._spark, path)
+        )
+        return queries
 
     def systems(self) -> list[str]:
         """The names of all systems, in order."""
@@ -108,15 +111,36 @@ class Source:
 
         asked_for_all   whether the universe is all judged queries, and not a list of queries
         """
-        refusals.of_runs(counts, self.runs, self._conventions, flaws=self._flaws_of_runs)
-        refusals.of_judgments(
-            counts,
-            self.qrels,
-            repeated=self._judgments.repeated,
-            by_subtopic=bool(self._needs & rankings.BY_SUBTOPIC),
-            of_one_grade=[name(metric) for metric in metrics if takes_one_grade(metric)],
-        )
-        refusals.of_universe(counts, self.runs, self.qrels, scores, self._conventions, asked_for_all=asked_for_all)
+        for check in self._checks(counts, scores, metrics, asked_for_all=asked_for_all):
+            check()
+
+    def refusals(
+        self, counts: Mapping[str, int], scores: DataFrame, metrics: Sequence[Metric], *, asked_for_all: bool
+    ) -> list[str]:
+        """All messages with which `refuse` would refuse."""
+        found = []
+        for check in self._checks(counts, scores, metrics, asked_for_all=asked_for_all):
+            try:
+                check()
+            except DataRefused as refused:
+                found.append(str(refused))
+        return found
+
+    def _checks(
+        self, counts: Mapping[str, int], scores: DataFrame, metrics: Sequence[Metric], *, asked_for_all: bool
+    ) -> list[Callable[[], None]]:
+        of_one_grade = [name(metric) for metric in metrics if takes_one_grade(metric)]
+        repeated, by_subtopic = self._judgments.repeated, bool(self._needs & rankings.BY_SUBTOPIC)
+        conventions = self._conventions
+        return [
+            lambda: refusals.of_runs(counts, self.runs, conventions, flaws=self._flaws_of_runs),
+            lambda: refusals.of_judgments(
+                counts, self.qrels, repeated=repeated, by_subtopic=by_subtopic, of_one_grade=of_one_grade
+            ),
+            lambda: refusals.of_universe(
+                counts, self.runs, self.qrels, scores, conventions, asked_for_all=asked_for_all
+            ),
+        ]
 
     def _flaws_of_qrels(self) -> list[str]:
         if self._labels is None:
