@@ -44,6 +44,7 @@ def scored(
         "config": {"score": {"diagnostics": list(asked)}},
         "diagnostics": diagnostics or {},
         "notes": [],
+        "audit": {"gates": []},
         "spread": [],
     }
     console.show_score("ev", manifest)
@@ -76,6 +77,7 @@ def aggregated(
         "n_units": 50,
         "bucketed": False,
         "notes": [],
+        "audit": {"gates": []},
         "conventions": {"mean": mean, "no_relevant": "zero"},
         "config": {"confidence": 0.95, "methods": ["t"]},
         "directory": "ev/aggregates/query_id",
