@@ -1,14 +1,14 @@
 """Columns of anything that speaks the Arrow C stream interface: pyarrow, polars, DuckDB and others.
 
 The interface is a few C structures whose layout is fixed for good, so the standard library can read them and no
-package of Arrow is needed: https://arrow.apache.org/docs/format/CStreamInterface.html. Buffers are copied, and what the
-producer lent is given back before the columns are returned.
+package of Arrow is needed: https://arrow.apache.org/docs/format/CStreamInterface.html. Buffers are copied once, and
+what the producer lent is given back before the columns are returned.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ import numpy as np
 from evalcore.arrays import AnyArray, BoolArray, IntArray
 from evalcore.errors import DataError
 from evalcore.segments import offsets_of
-from evalcore.texts import WORD, Texts
+from evalcore.texts import Texts
 
 
 class _Schema(ctypes.Structure):
@@ -93,9 +93,7 @@ class Column:
 
     @classmethod
     def joined(cls, chunks: list[Column]) -> Column:
-        """One after another; all of the same kind."""
-        if len(chunks) == 1:
-            return chunks[0]
+        """A copy, one after another; all of the same kind."""
         nulls = None
         if any(chunk.nulls is not None for chunk in chunks):
             each = (np.zeros(len(chunk), dtype=bool) if chunk.nulls is None else chunk.nulls for chunk in chunks)
@@ -123,6 +121,7 @@ def columns_of(table: Any, wanted: Collection[str]) -> tuple[list[str], dict[str
     capsule = table.__arrow_c_stream__()
     stream = _pointed_to(capsule)
     schema = _Schema()
+    batches: list[_Array] = []
     _call(stream, stream.get_schema, schema)
     try:
         if _text(schema.format) != "+s":
@@ -131,7 +130,8 @@ def columns_of(table: Any, wanted: Collection[str]) -> tuple[list[str], dict[str
         names = [_text(field.name) for field in fields]
         places = {name: names.index(name) for name in wanted if name in names}
         chunks: dict[str, list[Column]] = {name: [] for name in places}
-        for batch in _batches(stream):
+        while (batch := _next(stream)) is not None:
+            batches.append(batch)
             for name, place in places.items():
                 child = batch.children[place].contents
                 chunks[name].append(_column(fields[place], child, name, start=batch.offset, length=batch.length))
@@ -140,10 +140,12 @@ def columns_of(table: Any, wanted: Collection[str]) -> tuple[list[str], dict[str
                 kind = _text(fields[place].format)
                 none = Texts.of([]) if kind in (*OFFSETS, "vu") or fields[place].dictionary else np.empty(0)
                 chunks[name].append(Column(none))
+        return names, {name: Column.joined(parts) for name, parts in chunks.items()}
     finally:
+        for batch in batches:
+            batch.release(batch)
         schema.release(schema)
         stream.release(stream)
-    return names, {name: Column.joined(parts) for name, parts in chunks.items()}
 
 
 def _pointed_to(capsule: object) -> _Stream:
@@ -158,21 +160,15 @@ def _call(stream: _Stream, function: Callable[..., int], out: _Schema | _Array) 
         raise DataError(f"a table cannot be read: {_text(told) if told else 'no reason is told'}")
 
 
-def _batches(stream: _Stream) -> Iterator[_Array]:
-    """Each batch, valid until the next is asked for."""
-    while True:
-        batch = _Array()
-        _call(stream, stream.get_next, batch)
-        if not batch.release:
-            return
-        try:
-            yield batch
-        finally:
-            batch.release(batch)
+def _next(stream: _Stream) -> _Array | None:
+    """The next batch, which the caller releases."""
+    batch = _Array()
+    _call(stream, stream.get_next, batch)
+    return batch if batch.release else None
 
 
 def _column(schema: _Schema, array: _Array, name: str, *, start: int, length: int) -> Column:
-    """A copy of some cells."""
+    """Some cells, as they lie in the producer's memory where that can be."""
     start += array.offset
     kind = _text(schema.format)
     nulls = None
@@ -207,9 +203,7 @@ def _plain(array: _Array, offset: str, start: int, length: int) -> Texts:
         return Texts.of([])
     offsets = _buffer(array, 1, offset, start, length + 1).astype(np.int64)
     first, last = int(offsets[0]), int(offsets[-1])
-    data = np.zeros(last - first + WORD, dtype=np.uint8)
-    data[: last - first] = _buffer(array, 2, "u1", first, last - first)
-    return Texts(data, offsets[:-1] - first, np.diff(offsets))
+    return Texts(_buffer(array, 2, "u1", first, last - first), offsets[:-1] - first, np.diff(offsets))
 
 
 def _views(array: _Array, start: int, length: int) -> Texts:
@@ -218,12 +212,11 @@ def _views(array: _Array, start: int, length: int) -> Texts:
     lengths = views["length"].astype(np.int64)
     sizes = _buffer(array, array.n_buffers - 1, "i8", 0, array.n_buffers - 3)
     parts = [views.view(np.uint8), *(_buffer(array, 2 + index, "u1", 0, int(size)) for index, size in enumerate(sizes))]
-    data = np.concatenate([*parts, np.zeros(WORD, dtype=np.uint8)])
     before = offsets_of([len(part) for part in parts])
     starts = np.arange(length) * VIEW.itemsize + 4
     long = np.flatnonzero(lengths > SHORT)
     starts[long] = before[1 + views["buffer"][long]] + views["offset"][long]
-    return Texts(data, starts, lengths)
+    return Texts(np.concatenate(parts), starts, lengths)
 
 
 def _bits(array: _Array, index: int, start: int, length: int) -> BoolArray:
@@ -235,12 +228,13 @@ DType: TypeAlias = str | np.dtype[Any]
 
 
 def _buffer(array: _Array, index: int, dtype: DType, start: int, length: int) -> AnyArray:
-    """A copy of some cells of a buffer."""
+    """Some cells of a buffer, as they lie in the producer's memory."""
     found = np.dtype(dtype)
     if not length or not array.buffers[index]:
         return np.zeros(length, dtype=found)
     address = array.buffers[index] + start * found.itemsize
-    return np.frombuffer(ctypes.string_at(address, length * found.itemsize), dtype=found)
+    shared = (ctypes.c_char * (length * found.itemsize)).from_address(address)
+    return np.frombuffer(memoryview(shared), dtype=found)
 
 
 def _text(encoded: bytes) -> str:

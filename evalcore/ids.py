@@ -70,7 +70,7 @@ class Ids:
 def unified(columns: Sequence[Ids]) -> tuple[Texts, list[IntArray]]:
     """Different texts, and the columns as codes of these: an id has one code in all of them."""
     several = {id(column.texts): column.texts for column in columns}  # columns may share theirs
-    texts = Texts.joined(list(several.values()))
+    texts = Texts.joined(list(several.values())) if len(several) > 1 else columns[0].texts
     numbers, distinct = numbered(texts.first_equal())
     bounds = dict(zip(several, offsets_of([len(each) for each in several.values()]).tolist(), strict=False))
     codes = []

@@ -21,7 +21,7 @@ FEWEST_SLOTS = 16
 class Texts:
     """UTF-8 in one buffer.
 
-    data     (n_bytes + at least WORD,) of which the last WORD bytes belong to no text
+    data     (n_bytes,) of which WORD are behind the end of the last text
     starts   (n_texts,) where each begins in the data
     lengths  (n_texts,) in bytes
     """
@@ -51,12 +51,10 @@ class Texts:
 
     @classmethod
     def joined(cls, several: Sequence[Texts]) -> Texts:
-        """One after another."""
-        if len(several) == 1:
-            return several[0]
+        """One after another, in a buffer of their own: what they were made of may be gone afterwards."""
         before = offsets_of([len(each.data) for each in several])[:-1].tolist()
         return cls(
-            np.concatenate([each.data for each in several]),
+            np.concatenate([*(each.data for each in several), np.zeros(WORD, dtype=np.uint8)]),
             np.concatenate([each.starts + start for each, start in zip(several, before, strict=True)]),
             np.concatenate([each.lengths for each in several]),
         )
@@ -67,7 +65,13 @@ class Texts:
 
     def to_list(self) -> list[str]:
         """As Python's.  Raises UnicodeDecodeError for what is no UTF-8."""
-        return [each.decode(errors="surrogatepass") for each in self._bytes()]
+        stops = np.cumsum(self.lengths)
+        starts = stops - self.lengths
+        packed = self.data[np.arange(self.lengths.sum()) + np.repeat(self.starts - starts, self.lengths)].tobytes()
+        if not packed.isascii():
+            return [each.decode(errors="surrogatepass") for each in self._bytes()]
+        text = packed.decode()  # cut into pieces by itself: quicker than decoding each
+        return [text[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
     def order(self) -> IntArray:
         """The place of each among all, sorted by code point: the order of UTF-8 bytes.  (n_texts,)
@@ -147,11 +151,15 @@ def first_equal(keys: AnyArray) -> IntArray:
 
     Keys are written into the slots of a table, the last one first, so that the first of those that share a slot
     stays. Which is in the slot of a key that is not its own is tried again with the keys that are left: after one
-    round few are. No sorting, and no Python for each key.
+    round few are. No sorting, and no Python for each key. Equal keys that follow one another are tried as one.
 
     >>> first_equal(np.array([7, 9, 7], dtype=np.uint64))
     array([0, 1, 0])
     """
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    if len(starts) < len(keys) / 2:
+        found: IntArray = starts[first_equal(keys[starts])]
+        return np.repeat(found, np.diff(np.append(starts, len(keys))))
     first = np.empty(len(keys), dtype=np.int64)
     index = np.int32 if len(keys) < 2**31 else np.int64  # a smaller table stays in the cache longer
     left, mine = np.arange(len(keys), dtype=index), keys
