@@ -29,6 +29,7 @@ docs: setup ## Write docs/metrics.md anew
 bench: setup ## Measure speed
 	.venv/bin/python $(INSTALL) -c $(PINS) -e '.[bench]'
 	.venv/bin/python benchmarks/bench.py $(ARGS)
+	.venv/bin/python benchmarks/one_process.py
 	.venv/bin/python benchmarks/inference.py
 	.venv/bin/python benchmarks/aggregation.py
 
