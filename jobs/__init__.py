@@ -23,7 +23,8 @@ Job 2, from SCORES to ESTIMATES and CONTRASTS:
 
     evaluations.py, scored*.py, named.py   what is aggregated: evaluations, or another tool's table
     measures.py         what is estimated of each system; columns.py: the same in Spark SQL
-    unit_sums.py, pairs.py   SCORES -> exact sums by unit (buckets.py), what needs both systems of a query
+    unit_sums.py        SCORES -> exact sums by unit (buckets.py)
+    whole_queries.py, pairs.py   SCORES -> what needs both systems of a query: in one pass, by a join
     quantiles.py, segments.py   SCORES -> quantiles; sums -> tables of every segment, on the executors
     sums.py             UNIT SUMS as evalcore takes them
     aggregate.py, infer.py, inferred.py   sums -> ESTIMATES, CONTRASTS, without Spark

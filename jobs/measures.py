@@ -11,6 +11,8 @@ from evalcore.conventions import GEOMETRIC_FLOOR
 from evalcore.metrics.base import HasElements, floor_of
 
 Statistic: TypeAlias = Literal["mean", "sum", "ratio", "geometric", "weighted", "median", "units"]
+TIE = 1e-9
+"""Values closer than this are a tie: equal up to the rounding of their sums."""
 WEIGHT = "weight"
 """The column of QUERIES that holds weights."""
 

@@ -8,11 +8,11 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from jobs.columns import factor
-from jobs.measures import Measure
+from jobs.measures import TIE, Measure
 from jobs.tables import MOVERS
 
-TIE = 1e-9
-"""Values closer than this are a tie: equal up to the rounding of their sums."""
+KEYS = ("segment", "candidate", "baseline")
+"""Of pair counts, the segment where there are some."""
 
 
 def paired(
@@ -64,15 +64,18 @@ def pair_counts(paired: DataFrame, *, measures: Sequence[Measure], exponents: Ma
             F.count_if(delta < -TIE).alias(f"{column}_losses"),
             F.sum(product).alias(f"{column}_products"),
         ]
-    keys = [key for key in ("segment", "candidate", "baseline") if key in paired.columns]
+    keys = [key for key in KEYS if key in paired.columns]
     return paired.groupBy(*keys).agg(*counts)
 
 
-def movers(paired: DataFrame, *, measures: Sequence[Measure], most: int) -> DataFrame:
-    """MOVERS: the queries whose value differs most between the two systems, up to `most` each way.
+def added(counts: DataFrame) -> DataFrame:
+    """Pair counts of parts of the queries, put together."""
+    keys = [key for key in KEYS if key in counts.columns]
+    return counts.groupBy(*keys).agg(*(F.sum(name).alias(name) for name in counts.columns if name not in keys))
 
-    Of equal deltas the query whose id comes first. Moves the pairs' values once.
-    """
+
+def moved(paired: DataFrame, *, measures: Sequence[Measure]) -> DataFrame:
+    """A row for each contrast, metric and query: candidate, baseline, metric, query_id and both values."""
     metric = F.explode(
         F.array(
             *(
@@ -85,13 +88,16 @@ def movers(paired: DataFrame, *, measures: Sequence[Measure], most: int) -> Data
             )
         )
     )
-    values = paired.select("candidate", "baseline", "query_id", metric.alias("of")).select(
-        "candidate",
-        "baseline",
-        "query_id",
-        "of.*",
-        (F.col("of.candidate_value") - F.col("of.baseline_value")).alias("delta"),
-    )
+    rows = paired.select("candidate", "baseline", metric.alias("of"), "query_id")
+    return rows.select("candidate", "baseline", "of.metric", "query_id", "of.candidate_value", "of.baseline_value")
+
+
+def movers(moved: DataFrame, *, most: int) -> DataFrame:
+    """MOVERS: the queries whose value differs most between the two systems, up to `most` each way.
+
+    Of equal deltas the query whose id comes first. Moves the pairs' values once.
+    """
+    values = moved.withColumn("delta", F.col("candidate_value") - F.col("baseline_value"))
     moved = values.where(F.abs("delta") > TIE).withColumn("rises", F.col("delta") > 0)
     most_first = Window.partitionBy("candidate", "baseline", "metric", "rises").orderBy(
         F.abs("delta").desc(), "query_id"

@@ -27,15 +27,31 @@ def counted(scores: DataFrame, *, measures: Sequence[Measure], conventions: Conv
     A value stays null where its query does not count for that metric; `<column>_undefined` remembers
     what was null before. Moves nothing.
     """
-    rows = scores.where(~F.col("status").isin(*left_out(conventions)))
-    columns = {}
+    return scores.where(_counts(conventions)).withColumns(_filled(measures, conventions))
+
+
+def values(scores: DataFrame, *, measures: Sequence[Measure], conventions: Conventions) -> DataFrame:
+    """The values of counted SCORES with every row of SCORES: null in the rows that do not count.  Moves nothing."""
+    filled, counts = _filled(measures, conventions), _counts(conventions)
+    columns = [F.when(counts, filled[measure.column]).alias(measure.column) for measure in measures]
+    return scores.select("query_id", "system", *columns)
+
+
+def _counts(conventions: Conventions) -> Column:
+    """Whether a row of SCORES counts for any metric."""
+    return ~F.col("status").isin(*left_out(conventions))
+
+
+def _filled(measures: Sequence[Measure], conventions: Conventions) -> dict[str, Column]:
+    """What a measure's values are with null values as the conventions say, and whether they were null."""
+    columns: dict[str, Column] = {}
     for measure in measures:
         (column, value), *parts = values_of(measure).items()
         columns[f"{column}_undefined"] = value.isNull()
         filled = measure.needs_relevant and conventions.fill is not None and not parts
         columns[column] = F.coalesce(value, F.lit(conventions.fill)) if filled else value
         columns |= dict(parts)
-    return rows.withColumns(columns)
+    return columns
 
 
 def undefined(measures: Sequence[Measure]) -> Column:
@@ -90,13 +106,18 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure], *, stratum
     unbounded = {column for measure in measures if not measure.bounded for column in measure.sums}
     by_system = [measure for measure in measures if measure.undefined_by_system]
     weight = F.col(WEIGHT).cast("double") if any(each.statistic == "weighted" for each in measures) else F.lit(1.0)
-    in_stratum = stratum_of(stratum)
+    strata = {}
+    if stratum is not None:
+        in_stratum = stratum_of(stratum)
+        strata = {
+            "n_strata": F.count_distinct(in_stratum),
+            "n_apart": F.count_distinct(F.col(f"`{unit}`"), in_stratum),
+        }
     row = (
         _weighed(counted, measures, unit)
         .agg(
             F.count_distinct(F.col(f"`{unit}`")).alias("n_units"),
-            F.count_distinct(in_stratum).alias("n_strata"),
-            F.count_distinct(F.col(f"`{unit}`"), in_stratum).alias("n_apart"),
+            *(count.alias(name) for name, count in strata.items()),
             F.count_if(F.col(f"`{unit}`").isNull()).alias("n_without_unit"),
             F.count_if(undefined(measures)).alias("n_undefined"),
             F.count_if(_lacks(by_system)).alias("n_by_system"),
@@ -109,8 +130,8 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure], *, stratum
     return Facts(
         n_units=row["n_units"],
         n_without_unit=row["n_without_unit"],
-        n_strata=row["n_strata"],
-        n_crossing=row["n_apart"] - row["n_units"] if stratum is not None else 0,
+        n_strata=row["n_strata"] if strata else 0,
+        n_crossing=row["n_apart"] - row["n_units"] if strata else 0,
         n_undefined=row["n_undefined"],
         n_by_system=row["n_by_system"],
         n_bad_weights=row["n_bad_weights"],
@@ -131,7 +152,8 @@ def unit_of(column: str, *, buckets: Column) -> Column:
     The number is of the id alone, so a number of buckets that divides another folds its buckets.
     """
     unit = F.col(f"`{column}`").cast("string")
-    digits = F.substring(F.md5(F.concat(F.lit(f"{SALT}:"), unit)), 1, 8)
+    # the last three of the eight digits tell the same: buckets are a power of 2, and at most 16**3
+    digits = F.substring(F.md5(F.concat(F.lit(f"{SALT}:"), unit)), 6, 3)
     bucket = F.conv(digits, 16, 10).cast("long") % F.greatest(buckets, F.lit(1))
     return F.when(buckets > 0, F.lpad(bucket.cast("string"), 4, "0")).otherwise(unit)
 
@@ -168,14 +190,15 @@ def unit_sums(
     unit, within = unit_of(unit_name, buckets=shared), stratum_of(stratum)
     if stratum is not None:  # the same bucket of two strata is two units
         unit = F.when(shared > 0, F.concat_ws("/", within, unit)).otherwise(unit)
-    given: dict[str, Column] = {
-        key: value
-        for key, value in {"segment": F.lit(ALL), "given": F.lit(None).cast("string")}.items()
-        if key not in counted.columns
-    }
-    keyed = _weighed(counted, measures, unit_name).withColumns({**given, "stratum": within, "unit": unit})
-    keys = [key for key in UNIT_SUMS if key != "n_queries"]
-    return keyed.groupBy(*keys).agg(*sums)
+    keyed = _weighed(counted, measures, unit_name).withColumns({"stratum": within, "unit": unit})
+    # the same in every row, so they need not be compared in each
+    same = {"segment": F.lit(ALL), "given": F.lit(None).cast("string")}
+    same = {key: value for key, value in same.items() if key not in counted.columns}
+    if stratum is None:
+        same["stratum"] = within
+    summed = keyed.groupBy(*(key for key in UNIT_SUMS if key != "n_queries" and key not in same)).agg(*sums)
+    names = [name for name in summed.columns if name not in UNIT_SUMS]
+    return summed.withColumns(same).select(*UNIT_SUMS, *names)
 
 
 def given_others(counted: DataFrame, *, measures: Sequence[Measure], baseline: str | None) -> DataFrame:

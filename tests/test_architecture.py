@@ -13,7 +13,7 @@ STAGES = {
     f"jobs.{name}"
     for name in (
         *("audit", "judgments", "prepare", "rankings", "score", "spread", "summary"),
-        *("unit_sums", "pairs", "quantiles", "segments"),
+        *("unit_sums", "pairs", "whole_queries", "quantiles", "segments"),
     )
 }
 PARTS = STAGES | {"jobs.readers", "jobs.sinks"}

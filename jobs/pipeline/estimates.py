@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from evalcore import Conventions, Metric
 from evalcore.inference import scale_exponent
 from jobs import aggregate as inference
-from jobs import notes, pairs, quantiles, refusals, scored, scored_files, segments, store, unit_sums
+from jobs import notes, pairs, quantiles, refusals, scored, scored_files, segments, store, unit_sums, whole_queries
 from jobs.buckets import buckets_of
 from jobs.checks import check_aggregate
 from jobs.config import Aggregate, Config, dump
@@ -121,6 +121,7 @@ class _Job:
         self.systems, self.measures = list(systems), list(measures)
         self._unit, self._chosen, self._conventions = unit, chosen, conventions
         self._counted = unit_sums.counted(scores, measures=measures, conventions=conventions)
+        self._values = unit_sums.values(scores, measures=measures, conventions=conventions)
 
     def sum(self, staging: Path, *, apart: bool, unpaired: bool) -> None:
         """Write UNIT SUMS, pair counts and MOVERS.  Raises DataRefused for values that cannot be summed.
@@ -138,17 +139,34 @@ class _Job:
         # where two systems may count different queries, contrasts need sums over those that both count
         self.restricted = not unpaired and (facts.n_by_system > 0 or apart)
         self._summed(counted, buckets=self.buckets).write.parquet(store.uri(staging / "unit_sums"))
-        paired = pairs.paired(counted, measures=measures, baseline=chosen.baseline, others=chosen.segments)
-        counts = pairs.pair_counts(paired, measures=measures, exponents=self.exponents)
-        counts.write.parquet(store.uri(staging / "pairs"))
-        if chosen.movers:
-            moved = pairs.movers(paired, measures=measures, most=chosen.movers)
-            moved.coalesce(1).sortWithinPartitions("candidate", "baseline", "metric", "place").write.parquet(
-                store.uri(staging / "movers")
-            )
-            store.part_files(staging / "movers", under=staging)
-        self._paired = paired
+        self._pair(staging)
         self._quantiles = self._find_quantiles(staging)
+
+    def _pair(self, staging: Path) -> None:
+        """Write pair counts and MOVERS: of the queries that lie together in one pass, of the others by a join."""
+        measures, chosen = self.measures, self._chosen
+        found = whole_queries.scan(
+            self._values,
+            systems=self.systems,
+            pairs=inference.pairs_of(self.systems, chosen.baseline),
+            measures=measures,
+            exponents=self.exponents,
+            most=chosen.movers,
+        )
+        raw = staging / ".pairs"
+        found.write.parquet(store.uri(raw))
+        found = found.sparkSession.read.schema(found.schema).parquet(store.uri(raw))
+        whole = {kind: found.where(F.col(kind).isNotNull()).select(f"{kind}.*") for kind in found.columns}
+        apart = pairs.paired(whole["apart"], measures=measures, baseline=chosen.baseline)
+        counts = pairs.pair_counts(apart, measures=measures, exponents=self.exponents)
+        pairs.added(whole["counts"].unionByName(counts)).write.parquet(store.uri(staging / "pairs"))
+        if chosen.movers:
+            moved = whole["mover"].unionByName(pairs.moved(apart, measures=measures))
+            movers = pairs.movers(moved, most=chosen.movers).coalesce(1)
+            movers = movers.sortWithinPartitions("candidate", "baseline", "metric", "place")
+            movers.write.parquet(store.uri(staging / "movers"))
+            store.part_files(staging / "movers", under=staging)
+        shutil.rmtree(raw)
 
     def cross(self, staging: Path) -> tuple[pa.Table, pa.Table] | None:
         """Write UNIT SUMS by the column that crosses the units, and by both; they are summed as those by unit are."""
@@ -240,8 +258,9 @@ class _Job:
         large = F.when(F.col("n_units") > sizes.buckets, F.lit(sizes.buckets)).otherwise(F.lit(0))
         shown = shown.select("segment", large.alias("buckets"))
         sums = self._summed(segments.exploded(self._counted, columns, shown), buckets=F.col("buckets"))
+        paired = pairs.paired(self._counted, measures=self.measures, baseline=chosen.baseline, others=columns)
         counts = pairs.pair_counts(
-            segments.exploded(self._paired, columns, shown), measures=self.measures, exponents=self.exponents
+            segments.exploded(paired, columns, shown), measures=self.measures, exponents=self.exponents
         )
         found = segments.inferred(
             sums,

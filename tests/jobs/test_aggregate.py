@@ -105,8 +105,18 @@ def digest(tables):
     return hashlib.sha256(repr([table.to_pylist() for table in tables]).encode()).hexdigest()
 
 
-def test_partitions_row_order_and_aqe_change_no_byte_of_estimates_and_contrasts(spark, scored, tmp_path):
-    expected = digest(aggregate(spark, scored, unit="user_id"))
+def written(evaluation):
+    """Pair counts and movers of the aggregation by user, in the order of their keys."""
+    tables = [pq.read_table(evaluation / "aggregates" / "user_id" / part) for part in ("pairs", "movers")]
+    keys = ("candidate", "baseline", "metric", "place", "query_id")
+    return [
+        table.sort_by([(key, "ascending") for key in (*keys, "delta") if key in table.column_names]) for table in tables
+    ]
+
+
+def test_partitions_row_order_and_aqe_change_no_byte_of_what_is_found(spark, scored, tmp_path):
+    tables = aggregate(spark, scored, unit="user_id")
+    expected, expected_pairs = digest(tables), digest(written(scored))
     manifest = store.read_manifest(scored)
     table = pa.concat_tables([pq.read_table(file) for file in store.score_files(scored, manifest)])
     saved = {key: spark.conf.get(key) for key in ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")}
@@ -122,6 +132,7 @@ def test_partitions_row_order_and_aqe_change_no_byte_of_estimates_and_contrasts(
             spark.conf.set("spark.sql.shuffle.partitions", partitions)
             spark.conf.set("spark.sql.adaptive.enabled", adaptive)
             assert digest(aggregate(spark, copy, unit="user_id")) == expected, partitions
+            assert digest(written(copy)) == expected_pairs, partitions
     finally:
         for key, value in saved.items():
             spark.conf.set(key, value)
