@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from jobs.config import Aggregate, Config
 from jobs.errors import DataRefused, JobError, UsageError, number_of
 from jobs.inferred import Settings
 from jobs.known_guardrails import TWO_WAY
-from jobs.means import OF_CONTRAST, OF_ESTIMATE, Row, known
+from jobs.means import OF_CONTRAST, OF_ESTIMATE, Row
 from jobs.measures import Measure
 from jobs.nights import night_of
 
@@ -73,9 +72,9 @@ def datasets(given: Sequence[str], config: Config) -> dict[str, Any]:
     """
     sets = _named(given, config)
     held = {each.name: each.aggregation.manifest["systems"] for each in sets}
-    systems, lonely = _shared("system", held, config.aggregate.systems)
+    systems, lonely = shared("system", held, config.aggregate.systems)
     wanted = [sets[0].aggregation.canonical(metric) for metric in config.aggregate.metrics]
-    metrics, unshared = _shared("metric", {each.name: list(each.measures) for each in sets}, wanted)
+    metrics, unshared = shared("metric", {each.name: list(each.measures) for each in sets}, wanted)
     _check_definitions(sets, metrics)
     baseline = _agreed("baseline", {each.name: each.chosen.baseline for each in sets}, "--baseline SYSTEM")
     if baseline is not None and baseline not in systems:
@@ -83,22 +82,13 @@ def datasets(given: Sequence[str], config: Config) -> dict[str, Any]:
     confidences = {each.name: each.chosen.confidence for each in sets}
     confidence = _agreed("confidence", confidences, "--set aggregate.confidence=0.95")
     found = [_inferred(each, systems, metrics, baseline) for each in sets]
-    estimates = list(zip(*(each.estimates for each in found), strict=True))
-    contrasts = list(zip(*(each.contrasts for each in found), strict=True))
-    of_system = {(rows[0]["metric"], rows[0]["system"]): [known(row["estimate"]) for row in rows] for rows in estimates}
-    if any(each.aggregation.manifest["restricted"] for each in sets):
-        # a contrast is over other queries than its baseline's estimate
-        of_system = {key: [math.nan] * len(sets) for key in of_system}
-    mean_contrasts = [
-        means.of_contrasts(
-            rows,
-            of_system[rows[0]["metric"], rows[0]["baseline"]],
-            higher_is_better=sets[0].measures[rows[0]["metric"]].higher_is_better,
-            confidence=confidence,
-        )
-        for rows in contrasts
-    ]
-    means.adjust(mean_contrasts)
+    over = means.over(
+        [each.estimates for each in found],
+        [each.contrasts for each in found],
+        better={metric: sets[0].measures[metric].higher_is_better for metric in metrics},
+        restricted=any(each.aggregation.manifest["restricted"] for each in sets),
+        confidence=confidence,
+    )
     return {
         "data_sets": [
             {"name": each.name, "directory": str(each.aggregation.directory)}
@@ -110,11 +100,8 @@ def datasets(given: Sequence[str], config: Config) -> dict[str, Any]:
         "baseline": baseline,
         "methods": list(dict.fromkeys(each.method for each in sets)),
         "confidence": confidence,
-        "estimates": [row for rows in estimates for row in rows],
-        "contrasts": [row for rows in contrasts for row in rows],
-        "mean_estimates": [means.of_estimates(rows, confidence=confidence) for rows in estimates],
-        "mean_contrasts": mean_contrasts,
-        "notes": [*lonely, *unshared, *_of_measures(sets), *_of_units([each.units for each in found])],
+        **over,
+        "notes": [*lonely, *unshared, *_of_measures(sets), *of_units([each.units for each in found])],
     }
 
 
@@ -145,7 +132,7 @@ def _named(given: Sequence[str], config: Config) -> list[DataSet]:
     return list(sets.values())
 
 
-def _shared(kind: str, held: Mapping[str, Sequence[str]], asked: Sequence[str]) -> tuple[list[str], list[str]]:
+def shared(kind: str, held: Mapping[str, Sequence[str]], asked: Sequence[str]) -> tuple[list[str], list[str]]:
     """What all data sets hold of what is asked for, or of everything, and a note of what is left out."""
     everything = list(dict.fromkeys(name for names in held.values() for name in names))
     lacking = {name: [each for each, names in held.items() if name not in names] for name in everything}
@@ -229,7 +216,7 @@ def _of_measures(sets: Sequence[DataSet]) -> list[str]:
     return [f"left out, for a mean of vectors or medians has no interval: {', '.join(every)}"] if every else []
 
 
-def _of_units(units: Sequence[frozenset[str]]) -> list[str]:
+def of_units(units: Sequence[frozenset[str]]) -> list[str]:
     """A note where units may be the same ones."""
     times = Counter(name for names in units for name in names)
     if not (again := sum(count > 1 for count in times.values())):

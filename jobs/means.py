@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from evalcore.inference import Contrast, Estimate, Interval, holm
@@ -17,6 +17,43 @@ FIGURES = ("standard_error", "degrees_of_freedom", "method", "low", "high", "n_q
 OF_ESTIMATE = ("metric", "system", "statistic", "estimate", *FIGURES)
 TESTED = ("delta", "relative_delta", "p_value", "p_adjusted", "effect_size", "margin", "verdict")
 OF_CONTRAST = ("metric", "candidate", "baseline", "statistic", *TESTED, *FIGURES)
+
+
+def over(
+    estimates: Sequence[Sequence[Row]],
+    contrasts: Sequence[Sequence[Row]],
+    *,
+    better: Mapping[str, bool | None],
+    restricted: bool,
+    confidence: float,
+) -> dict[str, list[Row]]:
+    """Rows of all data sets, those of one metric and system or pair together, and their means.
+
+    estimates, contrasts   of each data set, in the same order
+    better       whether a higher value is better, by metric
+    restricted   whether a contrast may be over other queries than its baseline's estimate
+    """
+    of_systems, of_pairs = (list(zip(*rows, strict=True)) for rows in (estimates, contrasts))
+    of_system = {
+        (rows[0]["metric"], rows[0]["system"]): [math.nan if restricted else known(row["estimate"]) for row in rows]
+        for rows in of_systems
+    }
+    mean_contrasts = [
+        of_contrasts(
+            rows,
+            of_system[rows[0]["metric"], rows[0]["baseline"]],
+            higher_is_better=better[rows[0]["metric"]],
+            confidence=confidence,
+        )
+        for rows in of_pairs
+    ]
+    adjust(mean_contrasts)
+    return {
+        "estimates": [row for rows in of_systems for row in rows],
+        "contrasts": [row for rows in of_pairs for row in rows],
+        "mean_estimates": [of_estimates(rows, confidence=confidence) for rows in of_systems],
+        "mean_contrasts": mean_contrasts,
+    }
 
 
 def of_estimates(rows: Sequence[Row], *, confidence: float) -> Row:

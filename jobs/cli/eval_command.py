@@ -7,6 +7,7 @@ and trec_eval's short flags and several groups of files (`--dataset`) are forms 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -46,6 +47,13 @@ def parser() -> ArgumentParser:
     )
     add = reader.add_argument
     add("files", nargs="*", metavar="QRELS RUN", help=SUPPRESS)
+    add(
+        "--dataset",
+        action="append",
+        nargs="+",
+        metavar=("NAME QRELS RUN", "RUN"),
+        help="one of several data sets: each a row, and a row for their mean; instead of QRELS RUN",
+    )
     add("--metrics", action="append", metavar="NAMES", help='names with commas between, such as "nDCG@10,AP,RR@10"')
     add("--baseline", metavar="SYSTEM", help="the system to compare all others with; default: all pairs")
     add("--queries", metavar="FILE", help="a table with query_id and columns of queries; default: every judged query")
@@ -85,7 +93,9 @@ def _run(words: Sequence[str]) -> int:
         asked = parser().parse_intermixed_args(list(words))
     except SystemExit as ended:  # --help has been shown
         return int(ended.code or 0)
-    if len(asked.files) < 2:
+    if asked.dataset and asked.files:
+        raise UsageError(f"{' '.join(asked.files)} and --dataset: name all files behind --dataset NAME QRELS RUN")
+    if len(asked.files) < 2 and not asked.dataset:
         raise UsageError("name the judgments and at least one run: evaljob eval QRELS RUN [RUN ...]")
     as_trec_eval = any((asked.m, asked.q, asked.n, asked.c, asked.l is not None, asked.J, asked.M is not None))
     config = load(
@@ -95,6 +105,8 @@ def _run(words: Sequence[str]) -> int:
         flags=_settings(asked, as_trec_eval=as_trec_eval),
         defaults={"aggregate.unit": "query_id"} | ({"score.preset": "trec_eval"} if as_trec_eval else {}),
     )
+    if asked.dataset:
+        return _datasets(asked, config, as_trec_eval=as_trec_eval)
     if as_trec_eval:
         _check_trec_eval(asked)
         wanted = trec_eval.Asked(
@@ -154,6 +166,24 @@ def _check_trec_eval(asked: Namespace) -> None:
     for option, (given, why) in others.items():
         if given:
             raise UsageError(f"{option} with flags of trec_eval: {why}; leave the one or the others out")
+
+
+def _datasets(asked: Namespace, config: Config, *, as_trec_eval: bool) -> int:
+    format_ = "json" if asked.json else asked.format or "table"
+    if as_trec_eval or asked.per_query or format_ not in ("table", "csv", "json"):
+        raise UsageError("--dataset: several data sets are told as --format table, csv or json, without --per-query")
+    from jobs.direct import datasets
+
+    found = datasets.datasets(asked.dataset, config)
+    if format_ == "json":
+        sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    elif format_ == "csv":
+        sys.stdout.write(datasets.as_csv(found))
+    else:
+        from jobs import console
+
+        console.show_datasets(found)
+    return 0
 
 
 def _answer(asked: Namespace, config: Config) -> str:

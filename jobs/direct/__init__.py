@@ -2,11 +2,13 @@
 
     sources.py     paths and standard input -> bytes, and the format that they are in
     trec.py        TREC lines -> parts             tables.py   Parquet, ORC, CSV, TSV, JSON lines -> parts
+    ir_datasets.py judgments and runs by an id of that optional package
     parts.py       a file's rows as columns, and what is wrong with them
     rows.py        parts -> RUNS, QRELS, QUERIES
     checks.py      counts, and what is refused
     sums.py        values -> UNIT SUMS and pair counts, as jobs.unit_sums and jobs.pairs make them
     evaluation.py  all of it, in order
+    datasets.py    several data sets, and their mean
     formats.py     the answer as a table, CSV, Markdown, LaTeX, JSON
     trec_eval.py   the answer as trec_eval prints it
 

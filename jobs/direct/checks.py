@@ -115,16 +115,19 @@ class Answers:
     counts: dict[str, int]
 
 
-def answers(runs: Runs, conventions: Conventions) -> Answers:
-    """Raises DataRefused for scores that are not finite and documents returned twice, where that is an error."""
+def answers(runs: Runs, conventions: Conventions, *, by_rank: bool) -> Answers:
+    """Raises DataRefused for scores that are not finite and documents returned twice, where that is an error.
+
+    by_rank   whether nothing reads the scores
+    """
     rows: dict[str, Rows] = {}
-    by_rank = conventions.ties == "rank_column"
+    follows_ranks = conventions.ties == "rank_column"
     not_finite: list[str] = []
     repeated: list[str] = []
     counts = {"n_run_rows": runs.n_rows, "n_non_finite_scores": 0, "n_duplicates": 0, "n_misordered": 0}
     for system, columns in runs.rows.items():
         scores = columns.get("score")
-        if scores is not None and not by_rank and not all(map(math.isfinite, scores)):
+        if scores is not None and not follows_ranks and not all(map(math.isfinite, scores)):
             wrong = [row for row, score in enumerate(scores) if not math.isfinite(score)]
             counts["n_non_finite_scores"] += len(wrong)
             not_finite.append(_examples(columns, wrong, system=system, score="score"))
@@ -136,10 +139,7 @@ def answers(runs: Runs, conventions: Conventions) -> Answers:
             again = sorted(key for key, times in Counter(keys).items() if times > 1)[:FEW]
             repeated += [f'system "{system}", query "{query}", document "{document}"' for query, document in again]
             columns = _one_each(columns, keys, conventions)
-        if by_rank:  # evaluate ranks documents in the order in which they are given
-            order = sorted(range(len(columns["rank"])), key=columns["rank"].__getitem__)
-            columns = {key: [cells[row] for row in order] for key, cells in columns.items() if key != "rank"}
-        rows[system] = columns
+        rows[system] = _in_order(columns, by_rank=by_rank) if follows_ranks else _without(columns, "rank")
     if not_finite and conventions.non_finite_score == "error":
         raise DataRefused(
             f"runs: {number_of(counts['n_non_finite_scores'], 'NaN or infinite score')}: "
@@ -155,9 +155,22 @@ def answers(runs: Runs, conventions: Conventions) -> Answers:
     return Answers(rows, counts)
 
 
+def _in_order(columns: Rows, *, by_rank: bool) -> Rows:
+    """Rows from the first rank to the last, of equal ranks in the order of the file; ranks are then places."""
+    order = sorted(range(len(columns["rank"])), key=columns["rank"].__getitem__)
+    kept = _without(columns, "rank", *(["score"] if by_rank else []))
+    return {key: [cells[row] for row in order] for key, cells in kept.items()} | {
+        "rank": list(range(1, len(order) + 1))
+    }
+
+
+def _without(columns: Rows, *names: str) -> Rows:
+    return {key: cells for key, cells in columns.items() if key not in names}
+
+
 def _misordered(columns: Rows) -> int:
     """Rankings whose document of the best rank has not the best score."""
-    if None in columns.get("rank", [None]) or "score" not in columns:
+    if None in columns.get("rank", [None]) or None in columns.get("score", [None]):
         return 0
     first: dict[str, tuple[int, float]] = {}
     best: dict[str, float] = {}
@@ -176,7 +189,8 @@ def _one_each(columns: Rows, keys: Sequence[tuple[str, str]], conventions: Conve
     chosen: dict[tuple[str, str], int] = {}
 
     def goodness(row: int) -> tuple[float, int]:
-        return (scores[row] if math.isfinite(scores[row]) else -math.inf, -ranks[row] if ranks else 0)
+        score = scores[row]
+        return (score if score is not None and math.isfinite(score) else -math.inf, -ranks[row] if ranks else 0)
 
     for row, key in enumerate(keys):
         known = chosen.setdefault(key, row)

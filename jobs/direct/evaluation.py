@@ -86,6 +86,7 @@ def metrics_of(chosen: Score) -> list[Metric]:
 
 def values(config: Config, metrics: Sequence[Metric]) -> Values:
     """Read, check and score.  Raises UsageError for what cannot be asked, DataRefused for what cannot be used."""
+    _check_settings(config)
     chosen, inputs = config.score, config.inputs
     conventions = chosen.resolved_conventions
     needs = needs_of(metrics, conventions)
@@ -100,7 +101,7 @@ def values(config: Config, metrics: Sequence[Metric]) -> Values:
         by_subtopic=bool(needs & BY_SUBTOPIC),
         of_one_grade=[name(metric) for metric in metrics if takes_one_grade(metric)],
     )
-    answers = checks.answers(runs, conventions)
+    answers = checks.answers(runs, conventions, by_rank=by_rank)
     if queries is None:
         of_answers_ = (query for columns in answers.rows.values() for query in columns["query_id"])
         queries = {"query_id": sorted(set(judged.rows.get("query_id", of_answers_)))}
@@ -164,7 +165,7 @@ def inferred(found: Values, config: Config) -> Inferred:
     counted = Counted.of(
         found.found, measures, conventions, units=_units(found.queries, unit), weights=_weights(found, conventions)
     )
-    apart = conventions.unanswered == "skip" and found.counts[f"n_{UNANSWERED}"] > 0
+    apart = conventions.unanswered == "skip" and any(UNANSWERED in each.statuses for each in found.found.values())
     sums = summed(counted, conventions, baseline=chosen.baseline, apart=apart)
     settings = Settings(
         methods=chosen.methods,
@@ -197,14 +198,32 @@ def inferred(found: Values, config: Config) -> Inferred:
     )
 
 
+ELSEWHERE = (
+    *("judgments", "prepare", "inputs.layout", "inputs.systems", "score.diagnostics", "score.spread_at"),
+    *(f"aggregate.{key}" for key in ("segments", "crossed", "strata", "quantiles", "systems", "metrics")),
+)
+"""Settings of what only the two jobs do."""
+
+
+def _check_settings(config: Config) -> None:
+    """Raises UsageError for a setting that would change the numbers and is not looked at here."""
+    given, usual = config.model_dump(), Config().model_dump()
+    found = []
+    for key in ELSEWHERE:
+        section, _, setting = key.partition(".")
+        mine, theirs = (each.get(section, {}) for each in (given, usual))
+        if (mine.get(setting) != theirs.get(setting)) if setting else mine != theirs:
+            changed = [] if setting else [name for name in mine if mine[name] != theirs[name]]
+            found += [f"{key}.{name}" for name in changed] or [key]
+    if config.score.resolved_conventions.mean == "median":
+        found.append("score.conventions.mean=median")
+    if found:
+        raise UsageError(f"{', '.join(found)}: evaljob eval does not do that; use evaljob score and evaljob aggregate")
+
+
 def _check(config: Config, found: Values) -> None:
-    """Raises UsageError for what only `evaljob aggregate` does, and for names that are not there."""
+    """Raises UsageError for names that are not there."""
     chosen, columns = config.aggregate, [key for key in found.queries if key != "query_id"]
-    asked = ("segments", "crossed", "strata", "quantiles", "systems", "metrics")
-    if others := [f"aggregate.{key}" for key in asked if getattr(chosen, key)]:
-        raise UsageError(f"{', '.join(others)}: not here; use evaljob score and evaljob aggregate")
-    if found.conventions.mean == "median":
-        raise UsageError("mean: median: not here; use evaljob score and evaljob aggregate")
     if chosen.baseline not in (None, *found.found):
         raise UsageError(unknown("system", str(chosen.baseline), list(found.found)))
     if chosen.unit not in (None, "query_id", *columns):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evalcore.errors import unknown
 from jobs.config import Config
-from jobs.direct import sources, trec
+from jobs.direct import ir_datasets, sources, trec
 from jobs.direct.parts import FEW, Part
 from jobs.errors import DataRefused, UsageError, number_of
 
@@ -43,25 +43,15 @@ def runs(paths: Sequence[str], config: Config, *, order: str) -> Runs:
     places: dict[str, list[str]] = {}
     by_tag, parts = config.inputs.system_from == "tag", []
     for path in paths:
-        for file, content in sources.read(path, option="runs"):
-            format_ = sources.format_of(file, content, given=config.inputs.format)
-            if format_ == "trec":
-                part = trec.runs(content, file, order=order)
-            else:
-                if not by_tag:
-                    raise UsageError(f"--system-from file is for TREC files; {file} names systems in the column system")
-                part = _table(content, file, config, format=format_, kind="runs", order=order)
+        for part in _run_parts(path, config, order=order):
+            file = part.file
             parts.append(part)
-            if format_ == "trec" and not part.n_rows and not part.n_flawed:
-                raise DataRefused(f"runs: no row in {file}; write empty files again or leave them out")
             for system, rows in _by_system(part, by_tag=by_tag).items():
                 if "tag" in part.columns:
                     places.setdefault(system, []).append(file)
                     tags.setdefault(system, rows.pop("tag")[0])
                 rows.pop("system", None)
-                known = found.setdefault(system, {key: [] for key in rows})
-                for key, cells in rows.items():
-                    known[key] += cells
+                _append(found.setdefault(system, {}), rows)
     refuse_flawed(parts, "runs")
     if not found:
         raise DataRefused(f"runs: no row can be used: there is none in {', '.join(paths)}")
@@ -81,22 +71,20 @@ def qrels(paths: Sequence[str], config: Config, *, preferences: bool) -> dict[st
     found: dict[str, list[Any]] = {}
     parts = []
     for path in paths:
-        for file, content in sources.read(path, option="qrels"):
-            format_ = sources.format_of(file, content, given=config.inputs.format)
-            part = (
-                trec.qrels(content, file, preferences=preferences)
-                if format_ == "trec"
-                else _table(content, file, config, format=format_, kind="qrels", order="")
-            )
+        for part in _qrel_parts(path, config, preferences=preferences):
             parts.append(part)
-            n_rows = len(found.get("query_id", ()))
-            for key in dict.fromkeys([*found, *part.columns]):
-                known = found.setdefault(key, [None] * n_rows)
-                known += part.columns.get(key, [None] * part.n_rows)
+            _append(found, part.columns)
     if paths and not sum(part.n_rows + part.n_flawed for part in parts):
         raise DataRefused(f"qrels: there is no judgment in {', '.join(paths)}")
     refuse_flawed(parts, "qrels")
     return found
+
+
+def _append(known: dict[str, list[Any]], rows: Mapping[str, list[Any]]) -> None:
+    """The rows too; a column that one file lacks is None there."""
+    n_known, n_rows = (len(columns.get("query_id", ())) for columns in (known, rows))
+    for key in dict.fromkeys([*known, *rows]):
+        known[key] = [*known.get(key, [None] * n_known), *rows.get(key, [None] * n_rows)]
 
 
 def refuse_flawed(parts: Sequence[Part], option: str) -> None:
@@ -143,6 +131,37 @@ def queries(path: str) -> dict[str, list[Any]]:
 
 def _shown(cell: object) -> str:
     return "null" if cell is None else f'"{cell}"'
+
+
+def _run_parts(path: str, config: Config, *, order: str) -> Iterator[Part]:
+    """Each file of a path."""
+    if path.startswith(ir_datasets.PREFIX):
+        yield ir_datasets.part(path, kind="runs")
+        return
+    for file, content in sources.read(path, option="runs"):
+        format_ = sources.format_of(file, content, given=config.inputs.format)
+        if format_ != "trec":
+            if config.inputs.system_from != "tag":
+                raise UsageError(f"--system-from file is for TREC files; {file} names systems in the column system")
+            yield _table(content, file, config, format=format_, kind="runs", order=order)
+            continue
+        part = trec.runs(content, file, order=order)
+        if not part.n_rows and not part.n_flawed:
+            raise DataRefused(f"runs: no row in {file}; write empty files again or leave them out")
+        yield part
+
+
+def _qrel_parts(path: str, config: Config, *, preferences: bool) -> Iterator[Part]:
+    """Each file of a path."""
+    if path.startswith(ir_datasets.PREFIX):
+        yield ir_datasets.part(path, kind="qrels")
+        return
+    for file, content in sources.read(path, option="qrels"):
+        format_ = sources.format_of(file, content, given=config.inputs.format)
+        if format_ == "trec":
+            yield trec.qrels(content, file, preferences=preferences)
+        else:
+            yield _table(content, file, config, format=format_, kind="qrels", order="")
 
 
 def _table(content: bytes, file: str, config: Config, *, format: str, kind: str, order: str) -> Part:

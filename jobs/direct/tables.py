@@ -39,7 +39,7 @@ def part(content: bytes, file: str, *, format: str, kind: str, columns: Mapping[
     names = {key: columns.get(key, key) for key in wanted}
     found, n_rows, place = FORMATS[format](content, file, list(names.values()))
     problems = [
-        unknown("column", names[key], found).removeprefix("unknown ") + _hint(key)
+        f"{unknown('column', names[key], found)} {_hint(key)}"
         for key, needed in wanted.items()
         if (needed or key in columns) and names[key] not in found
     ]
@@ -215,8 +215,8 @@ def _raw(column: Any, row: int) -> object:  # noqa: ANN401
 
 def _hint(key: str) -> str:
     if key == "score":
-        return "; rank by the column rank with --set score.conventions.ties=rank_column"
-    return f"; name the file's own with --set inputs.columns.{key}=NAME"
+        return "To rank by the column rank use --set score.conventions.ties=rank_column"
+    return f"Name the file's own with --set inputs.columns.{key}=NAME"
 
 
 def _shown(cell: object) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
+import json
 import random
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from jobs import pipeline
+from jobs import cli, pipeline
 from jobs.config_file import load
 from jobs.direct import evaluation
 from jobs.store import read_manifest
@@ -107,3 +111,140 @@ def test_the_counts_are_those_of_the_audit(files, scored):
     shared = found.keys() & counts.keys()
     assert len(shared) >= 14
     assert {key: found[key] for key in shared} == {key: counts[key] for key in shared}
+
+
+# what the command prints
+
+
+SMALL_RUNS = {
+    "old": "q1 Q0 a 1 0.9 old\nq1 Q0 b 2 0.5 old\nq2 Q0 c 1 0.7 old\n",
+    "new": "q1 Q0 b 1 0.9 new\nq1 Q0 a 2 0.5 new\nq2 Q0 d 1 0.7 new\n",
+}
+SMALL_QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch) -> Path:
+    """A folder, where the command runs, with judgments and two runs of two queries."""
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text(SMALL_QRELS)
+    for system, content in SMALL_RUNS.items():
+        Path(system).write_text(content)
+    return tmp_path
+
+
+def printed(capsys, *words: str, code: int = 0) -> str:
+    """What the command prints, which must end with this code; of a refusal the message."""
+    assert cli.main(["eval", *words]) == code
+    out, err = capsys.readouterr()
+    assert (out if code else err) == ""
+    return err if code else out
+
+
+def test_a_table_has_estimates_deltas_and_what_they_mean(small, capsys):
+    shown = printed(capsys, "qrels", "old", "new", "--metrics", "RR,AP", "--baseline", "old").splitlines()
+    assert shown[0] == "2 queries, deltas against old"
+    rows = {tuple(line.split()[:2]): line.split()[2:] for line in shown[3:7]}
+    assert rows["RR", "old"][0] == "1.0000"
+    assert rows["RR", "new"][0] == "0.2500"  # 1/2 and 0
+    assert rows["RR", "new"][4] == "-0.7500"
+    assert "insufficient" in shown[3]
+    assert any(line.startswith("insufficient: fewer than 10 units") for line in shown)
+
+
+def test_all_pairs_have_a_table_of_their_own(small, capsys):
+    Path("third").write_text(SMALL_RUNS["old"].replace(" old", " third"))
+    shown = printed(capsys, "qrels", "old", "new", "third", "--metrics", "RR")
+    assert "Contrasts, candidate - baseline" in shown
+    pairs = [line.split()[1:4] for line in shown.splitlines() if re.match(r"RR +\w+ +\w+ +[-+]\d", line)]
+    assert pairs == [["old", "new", "+0.7500"], ["third", "new", "+0.7500"], ["third", "old", "+0.0000"]]
+
+
+def test_json_has_exactly_these_keys(small, capsys):
+    told = json.loads(printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--format", "json"))
+    assert list(told) == ["estimates", "contrasts", "per_query", "audit"]
+    assert [list(row) for row in told["estimates"]] == [["system", "metric", "n", "estimate", "low", "high"]] * 2
+    assert told["estimates"][0]["estimate"] == 0.25
+    assert told["per_query"] == [
+        {"system": "new", "query_id": "q1", "metric": "RR", "value": 0.5},
+        {"system": "new", "query_id": "q2", "metric": "RR", "value": 0.0},
+        {"system": "old", "query_id": "q1", "metric": "RR", "value": 1.0},
+        {"system": "old", "query_id": "q2", "metric": "RR", "value": 1.0},
+    ]
+    assert told["audit"]["n_run_rows"] == 6
+    assert printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--json") == json.dumps(told, indent=2) + "\n"
+
+
+def test_csv_has_a_row_for_each_system_with_its_delta(small, capsys):
+    rows = list(
+        csv.DictReader(io.StringIO(printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--format", "csv")))
+    )
+    assert [(row["system"], row["baseline"], row["delta"]) for row in rows] == [("new", "", ""), ("old", "new", "0.75")]
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, "qrels", "old", "--format", "csv", "--per-query"))))
+    assert list(rows[0]) == ["system", "query_id", "metric", "value"]
+    assert len(rows) == 2 * 3
+
+
+def test_markdown_is_a_table(small, capsys):
+    lines = printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--format", "markdown").splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert table[1].startswith("|---|---|---:|")
+    assert {line.count("|") for line in table} == {table[0].count("|")}
+
+
+def test_latex_marks_what_differs_from_the_baseline(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    queries = range(30)
+    Path("qrels").write_text("".join(f"{query} 0 a 1\n" for query in queries))
+    rows = [(f"{query} Q0 a 1 {1 + query % 3} ", f"{query} Q0 b 2 2.5 ") for query in queries]
+    Path("base").write_text("".join(f"{a}my_base\n{b}my_base\n" for a, b in rows))
+    Path("best").write_text("".join(f"{query} Q0 a 1 9 best\n" for query in queries))
+    Path("same").write_text("".join(f"{a}same\n{b}same\n" for a, b in rows))
+    lines = printed(
+        capsys, "qrels", "base", "best", "same", "--metrics", "RR", "--baseline", "my_base", "--format", "latex"
+    ).splitlines()
+    assert lines[0] == r"\begin{tabular}{lr}"
+    assert lines[4] == r"my\_base & 0.6667 \\"  # 20 of 30 queries have the relevant document in second place
+    assert lines[5] == r"best & \textbf{1.0000}$^{\dagger}$ \\"
+    assert lines[6] == r"same & 0.6667 \\"
+    assert r"differs from my\_base" in lines[-1]
+
+
+def test_trec_format_prints_our_names(small, capsys):
+    lines = printed(capsys, "qrels", "old", "--metrics", "nDCG@10", "--format", "trec", "--per-query").splitlines()
+    assert lines == [f"{'nDCG@10':<22}\t{query}\t1.0000" for query in ("q1", "q2", "all")]
+
+
+def test_the_values_of_queries_stand_above_the_table(small, capsys):
+    shown = printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--per-query").splitlines()
+    assert [line.split() for line in shown[:3]] == [
+        ["query", "system", "RR"],
+        ["q1", "new", "0.5000"],
+        ["q1", "old", "1.0000"],
+    ]
+
+
+# several data sets
+
+
+def test_several_data_sets_have_a_row_each_and_one_for_their_mean(small, capsys):
+    Path("qrels2").write_text("q7 0 a 1\n")
+    for system in ("old", "new"):
+        Path(f"{system}2").write_text(f"q7 Q0 a 1 1.0 {system}\n")
+    words = ("--dataset", "one", "qrels", "old", "new", "--dataset", "two", "qrels2", "old2", "new2", "--metrics", "RR")
+    found = json.loads(printed(capsys, *words, "--baseline", "old", "--json"))
+    of_new = [(row["data_set"], row["estimate"]) for row in found["estimates"] if row["system"] == "new"]
+    assert of_new == [("one", 0.25), ("two", 1.0)]
+    assert [row["estimate"] for row in found["mean_estimates"]] == [0.625, 1.0]
+    assert found["mean_contrasts"][0]["delta"] == -0.375
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, *words, "--format", "csv"))))
+    assert [row["data_set"] for row in rows] == ["one", "two", "one", "two", "", ""]
+    assert "mean of 2" in printed(capsys, *words)
+
+
+def test_what_is_wrong_with_data_sets_is_told_with_their_name(small, capsys):
+    assert "name its judgments and at least one run" in printed(capsys, "--dataset", "one", "qrels", code=2)
+    assert "name two data sets" in printed(capsys, "--dataset", "one", "qrels", "old", code=2)
+    words = ("--dataset", "one", "qrels", "old", "--dataset", "two", "nowhere", "old")
+    assert "two: qrels: no such file or folder: nowhere" in printed(capsys, *words, code=2)
+    assert "belongs" not in printed(capsys, "qrels", "old", *words, code=2)
