@@ -82,7 +82,7 @@ def test_the_commands_run_on_files_like_those_they_name(spark, tmp_path, monkeyp
         Path(f"runs/{system}.gz").write_bytes(gzip.compress("".join(lines).encode()))
     Path("qrels.txt").write_text("".join(f"{query} 0 d{1 + query % 2} 1\n" for query in range(20)))
     given = commands("evaljob")
-    assert [command[1] for command in given] == ["score", "aggregate"]
+    assert [command[1] for command in given] == ["eval", "score", "aggregate"]
     for command in given:
         assert main(command[1:]) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out

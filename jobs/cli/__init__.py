@@ -47,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     try:
         if words[:1] == ["eval"]:
+            # pydantic would look through every installed distribution for plugins
+            os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
             from jobs.cli.eval_command import run
 
             words = words[1:]
