@@ -20,6 +20,10 @@ Row = dict[str, Any]
 OF_CONTRAST = ("delta", "low", "high", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict")
 
 
+OF_DELTA = ("delta", "interval", "p", "adjusted", "win/tie/loss", "verdict")
+"""What the columns of a contrast are called."""
+
+
 def rows_of(found: Inferred) -> tuple[list[Row], list[Row]]:
     """ESTIMATES and CONTRASTS of the first interval method."""
     shown = (found.settings.methods[0], WOODRUFF)
@@ -193,23 +197,21 @@ def _cells(found: Inferred, estimates: Sequence[Row], contrasts: Sequence[Row]) 
     """The table of estimates, with the contrasts where all are with one baseline; and its title."""
     baselines = list(dict.fromkeys(row["baseline"] for row in contrasts))
     level = f"{found.settings.confidence * 100:g} % interval"
-    undefined = any(row["n_undefined"] for row in estimates)
-    header = ["metric", "system", "estimate", level, *(["undefined"] if undefined else [])]
-    one = len(baselines) == 1
-    if one:
-        header += ["delta", level, "p", "adjusted", "win/tie/loss", "verdict"]
-    flags = any(row["flags"] for row in (*estimates, *(contrasts if one else ())))
-    header += ["flags"] if flags else []
+    undefined, doubted = (any(row[key] for row in estimates) for key in ("n_undefined", "flags"))
+    one, of_deltas = len(baselines) == 1, any(row["flags"] for row in contrasts)
+    header = ["metric", "system", "estimate", level, *(["undefined"] * undefined), *(["flags"] * doubted)]
+    header += [*OF_DELTA, *(["flags"] * of_deltas)] if one else []
     by_key = {(row["candidate"], row["metric"]): row for row in contrasts}
     cells = [header]
     for row in estimates:
         line = [row["metric"], row["system"], _number(row["estimate"]), _interval(row)]
-        line += [f"{row['n_undefined']:,}" if row["n_undefined"] else ""] if undefined else []
-        contrast = by_key.get((row["system"], row["metric"])) if one else None
+        line += [f"{row['n_undefined']:,}" if row["n_undefined"] else ""] * undefined
+        line += [", ".join(row["flags"])] * doubted
         if one:
-            line += _contrast_cells(contrast) if contrast else [""] * 6
-        told = dict.fromkeys([*row["flags"], *(contrast["flags"] if contrast else ())])
-        cells.append([*line, *([", ".join(told)] if flags else [])])
+            contrast = by_key.get((row["system"], row["metric"]))
+            line += _contrast_cells(contrast) if contrast else [""] * len(OF_DELTA)
+            line += [", ".join(contrast["flags"]) if contrast else ""] * of_deltas
+        cells.append(line)
     n = number_of(max((row["n_queries"] for row in estimates), default=0), "query")
     unit = "" if found.unit == "query_id" else f", unit {found.unit} ({found.summed.n_units:,})"
     against = f", deltas against {baselines[0]}" if one else ""
@@ -221,7 +223,7 @@ def _pair_cells(contrasts: Sequence[Row]) -> list[list[str]]:
     if len({row["baseline"] for row in contrasts}) < 2:
         return []
     flags = any(row["flags"] for row in contrasts)
-    header = ["metric", "candidate", "baseline", "delta", "interval", "p", "adjusted", "win/tie/loss", "verdict"]
+    header = ["metric", "candidate", "baseline", *OF_DELTA]
     return [
         [*header, *(["flags"] if flags else [])],
         *(

@@ -30,7 +30,9 @@ def files(tmp_path, monkeypatch) -> None:
     Path("runs").mkdir()
     rng = random.Random(1)
     documents = [f"d{number:03}" for number in range(200)]
-    grades = {query: {each: rng.choice([0, 0, 0, 0, 0, 0, 1, 2]) for each in rng.sample(documents, 40)} for query in range(50)}
+    grades = {
+        query: {each: rng.choice([0, 0, 0, 0, 0, 0, 1, 2]) for each in rng.sample(documents, 40)} for query in range(50)
+    }
     judged = [f"{query} 0 {each} {grade}\n" for query, its in grades.items() for each, grade in its.items()]
     for name in ("qrels.txt", "web-qrels.txt"):
         Path(name).write_text("".join(judged))
