@@ -4,7 +4,7 @@
     checks.py           what is refused before Spark starts
     config*.py          settings                    session.py, java.py, doctor.py   the machine
     tables.py           every table's columns       store.py      evaluation directories
-    errors.py, spark_errors.py   exit codes         console/, progress.py   what a person sees
+    errors.py, spark_errors.py   exit codes         console/, progress.py, figures.py   what a person sees
     demo.py             a generated log             notes.py, flags.py   what a reader should know
 
 Job 1, from files to SCORES:

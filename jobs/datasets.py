@@ -187,15 +187,13 @@ def _inferred(given: DataSet, systems: Sequence[str], metrics: Sequence[str], ba
         systems=systems,
         measures=measures,
         exponents=exponents,
-        settings=Settings(
+        settings=Settings.of(
+            chosen,
             methods=chosen.methods[:1],
-            confidence=chosen.confidence,
-            replicates=chosen.replicates,
-            seed=chosen.seed,
             baseline=baseline,
             bucketed=buckets > 0,
             restricted=given.aggregation.manifest["restricted"],
-            margins=chosen.margins,
+            tests=(),
         ),
         crossed=(crossed[0], crossed[1]) if crossed else None,
     )

@@ -13,10 +13,10 @@ from evalcore.errors import unknown
 from evalcore.gate import Guardrail, Judgement, judge
 from jobs import known_guardrails as before
 from jobs.aggregations import Aggregation
+from jobs.figures import DIGITS
 from jobs.judgements import row
 from jobs.known_guardrails import inferred_before, parted
 from jobs.measures import Measure
-from jobs.power import DIGITS
 from jobs.sums import Key, Sums
 
 

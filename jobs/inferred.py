@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evalcore.inference import Contrast, Estimate
 from evalcore.verdict import default_margin, verdict_of_interval
+from jobs.figures import rounded
 from jobs.measures import Measure
 from jobs.sums import Key, Sums
+
+if TYPE_CHECKING:  # executors need no configuration
+    from jobs.config import Aggregate
 
 NO_INTERVAL = "no_interval"
 """The flag of a difference of medians: it is told, without an interval or a test."""
@@ -21,8 +25,6 @@ WOODRUFF = "woodruff"
 MEDIAN = 0.5
 MONTE_CARLO = "monte_carlo"
 """The flag of a contrast whose verdict another seed could change."""
-DIGITS = 12
-"""Significant digits of what functions of the C library have a part in: their last bits differ between machines."""
 
 
 QuantileKey: TypeAlias = tuple[str, str, float]
@@ -59,6 +61,12 @@ class Settings:
     quantiles: Mapping[QuantileKey, Quantile] = field(default_factory=dict)
     tie_ranges: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, chosen: Aggregate, **found: Any) -> Settings:  # noqa: ANN401 (fields of the class)
+        """As the configuration has them, with what it does not know: bucketed, restricted, quantiles, tie_ranges."""
+        same = ("methods", "confidence", "replicates", "seed", "baseline", "tests", "adjust", "margins")
+        return cls(**{**{key: getattr(chosen, key) for key in same}, **found})
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -80,7 +88,7 @@ class Rows:
             "statistic": measure.statistic,
             "estimate": _value(estimate.estimate * scale),
             "standard_error": _value(estimate.standard_error * scale),
-            "degrees_of_freedom": _rounded(estimate.degrees_of_freedom),
+            "degrees_of_freedom": rounded(estimate.degrees_of_freedom),
             "confidence": self.settings.confidence,
             "n_queries": estimate.n_queries,
             "n_units": estimate.n_units,
@@ -94,7 +102,7 @@ class Rows:
                 **shared,
                 "method": method,
                 **_ends(ends, estimate.estimate, shared["estimate"], scale),
-                "end_error": _rounded(estimate.end_errors[method] * scale),
+                "end_error": rounded(estimate.end_errors[method] * scale),
             }
             for method, ends in estimate.intervals.items()
         ]
@@ -156,15 +164,15 @@ class Rows:
             "statistic": measure.statistic,
             "delta": _value(contrast.delta * scale),
             "relative_delta": _value(contrast.relative_delta),
-            "relative_low": _rounded(contrast.relative_interval.low),
-            "relative_high": _rounded(contrast.relative_interval.high),
+            "relative_low": rounded(contrast.relative_interval.low),
+            "relative_high": rounded(contrast.relative_interval.high),
             "standard_error": _value(contrast.standard_error * scale),
-            "degrees_of_freedom": _rounded(contrast.degrees_of_freedom),
+            "degrees_of_freedom": rounded(contrast.degrees_of_freedom),
             "confidence": self.settings.confidence,
-            "p_value": _rounded(contrast.p_value),
-            "p_adjusted": _rounded(p_adjusted),
-            **{f"p_{test}": _rounded(value) for test, value in contrast.p_values.items()},
-            "effect_size": _rounded(contrast.effect_size),
+            "p_value": rounded(contrast.p_value),
+            "p_adjusted": rounded(p_adjusted),
+            **{f"p_{test}": rounded(value) for test, value in contrast.p_values.items()},
+            "effect_size": rounded(contrast.effect_size),
             **{part: counts.get(f"{measure.column}_{part}", 0) for part in ("wins", "ties", "losses")},
             "n_queries": contrast.n_queries,
             "n_units": contrast.n_units,
@@ -191,7 +199,7 @@ class Rows:
                 )
             ends = _ends((low, high), contrast.delta, shared["delta"], scale)
             error = contrast.end_errors[method] * scale
-            row = {**shared, "method": method, **ends, "end_error": _rounded(error), "verdict": verdict}
+            row = {**shared, "method": method, **ends, "end_error": rounded(error), "verdict": verdict}
             if measure.statistic == "median":
                 row |= dict.fromkeys(("low", "high", "end_error", "relative_low", "relative_high"))
             elif _near((low * scale, high * scale), (0.0, margin, -margin), reach=2 * error):
@@ -228,15 +236,10 @@ def _near(ends: tuple[float, float], bounds: Sequence[float], *, reach: float) -
 
 def _ends(ends: tuple[float, float], at: float, told: float | None, scale: float) -> dict[str, float | None]:
     """Both ends of an interval; one that is the estimate itself stays what is told of the estimate."""
-    low, high = (told if end == at else _rounded(end * scale) for end in ends)
+    low, high = (told if end == at else rounded(end * scale) for end in ends)
     return {"low": low, "high": high}
 
 
 def _value(number: float) -> float | None:
     """NaN inside evalcore is null in a table."""
     return None if math.isnan(number) else float(number)
-
-
-def _rounded(number: float) -> float | None:
-    """To 12 significant digits."""
-    return None if math.isnan(number) else float(f"{number:.{DIGITS - 1}e}")

@@ -7,7 +7,8 @@ from typing import Any
 
 from evalcore.gate import FEWEST_EFFECTIVE_UNITS, FEWEST_INFORMATIVE_UNITS, Judgement
 from jobs.errors import number_of
-from jobs.power import rounded, sizing
+from jobs.figures import figure, rounded
+from jobs.power import sizing
 
 
 def row(metric: str, segment: str | None, found: Judgement, *, higher_is_better: bool, n_units: int) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def row(metric: str, segment: str | None, found: Judgement, *, higher_is_better:
 def _reason(found: Judgement, *, higher_is_better: bool) -> str:
     if found.basis == "bounds":
         return _by_bounds(found, higher_is_better=higher_is_better)
-    delta, margin = _number(found.delta, "+"), _number(found.margin)
+    delta, margin = figure(found.delta, sign="+"), figure(found.margin)
     count = f"fewer than {FEWEST_INFORMATIVE_UNITS}" if found.informative_units is None else found.informative_units
     differ = f"changed by {delta}; {count} of {number_of(found.n_units, 'unit')} differ"
     effective = "too few" if math.isnan(found.effective_units) else f"{found.effective_units:.1f}"
@@ -57,8 +58,8 @@ def _reason(found: Judgement, *, higher_is_better: bool) -> str:
 
 
 def _by_bounds(found: Judgement, *, higher_is_better: bool) -> str:
-    delta, worst, best = (_number(value, "+") for value in (found.delta, found.at_worst, found.at_best))
-    margin, beyond = _number(found.margin), (found.delta > 0) != higher_is_better and abs(found.delta) >= found.margin
+    delta, worst, best = (figure(value, sign="+") for value in (found.delta, found.at_worst, found.at_best))
+    margin, beyond = figure(found.margin), (found.delta > 0) != higher_is_better and abs(found.delta) >= found.margin
     if found.answer == "passed":
         worse = "it got worse, but by less than" if found.worsened else "it did not get worse by"
         told = f"at worst by {worst}: {worse} the margin of {margin}"
@@ -70,7 +71,3 @@ def _by_bounds(found: Judgement, *, higher_is_better: bool) -> str:
         told = f"at worst by {worst}: it may have got worse by the margin of {margin}"
     seed = "; another seed might answer otherwise, more replicates tell" if found.seed_matters else ""
     return f"changed by {delta}, {told}{seed}"
-
-
-def _number(value: float, sign: str = "") -> str:
-    return f"{value:{sign}.4f}" if abs(value) < 1000 else f"{value:{sign},.0f}"

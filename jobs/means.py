@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from evalcore.inference import Contrast, Estimate, Interval, holm
 from evalcore.inference.datasets import mean_contrast, mean_estimate
 from evalcore.verdict import verdict_of_interval
-from jobs.power import rounded
+from jobs.figures import rounded
 
 Row: TypeAlias = dict[str, Any]
 FIGURES = ("standard_error", "degrees_of_freedom", "method", "low", "high", "n_queries", "n_units", "flags")

@@ -18,10 +18,8 @@ from evalcore.verdict import default_margin
 from jobs.aggregations import Aggregation
 from jobs.config import Config
 from jobs.errors import UsageError
+from jobs.figures import DIGITS, rounded
 from jobs.known_guardrails import known
-
-DIGITS = 12
-"""Significant digits of what functions of the C library have a part in: their last bits differ between machines."""
 
 
 def power(directory: Path, config: Config) -> dict[str, Any]:
@@ -119,8 +117,3 @@ def correlation(contrast: Statistic) -> float:
 
     below = math.sqrt(product(u, u) * product(v, v))
     return product(u, v) / below if below > 0 else math.nan
-
-
-def rounded(number: float) -> float | None:
-    """To 12 significant digits; JSON has no NaN."""
-    return None if math.isnan(number) else float(f"{number:.{DIGITS - 1}e}")

@@ -19,8 +19,8 @@ from evalcore.verdict import default_margin, verdict_of_interval
 from jobs.aggregations import Aggregation
 from jobs.config import Config
 from jobs.errors import DataRefused, UsageError
+from jobs.figures import DIGITS, rounded
 from jobs.measures import Measure
-from jobs.power import DIGITS, rounded
 from jobs.selection_reasons import reasons
 from jobs.sums import Sums
 from jobs.tables import ALL

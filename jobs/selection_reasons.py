@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jobs.figures import figure
+
 MOST_NAMED = 10
 """Systems that a sentence names."""
 
@@ -19,14 +21,14 @@ def _of_the_chosen(found: Mapping[str, Any]) -> Iterator[str]:
     chosen, baseline, confidence = found["chosen"], found["baseline"], f"{found['confidence'] * 100:g} %"
     row = next(row for row in found["candidates"] if row["system"] == chosen["system"])
     signed = "+" if baseline else ""
-    against = f", {_number(row['delta'], '+')} against {baseline}" if baseline else ""
+    against = f", {figure(row['delta'], sign='+')} against {baseline}" if baseline else ""
     of_many = "" if chosen["among"] == 1 else f" of {chosen['among']:,}"
-    yield f"{row['system']} is the best{of_many} by {found['metric']}: {_number(row['estimate'])}{against}"
+    yield f"{row['system']} is the best{of_many} by {found['metric']}: {figure(row['estimate'])}{against}"
     if chosen["among"] > 1 and chosen["corrected"] is not None:
-        corrected = _number(chosen["corrected"], signed)
+        corrected = figure(chosen["corrected"], sign=signed)
         yield f"the best of many is lucky as well: corrected for the choice it is {corrected}"
     if baseline:
-        between = f"between {_number(row['low'], '+')} and {_number(row['high'], '+')}"
+        between = f"between {figure(row['low'], sign='+')} and {figure(row['high'], sign='+')}"
         yield f"it {VERDICTS[row['verdict']].format(baseline)}: {between}, at {confidence} for all candidates together"
     others = [each for each in found["candidates"] if each["less_chosen"]]
     level = [each["system"] for each in others if not each["told_from_chosen"]]
@@ -60,9 +62,3 @@ def _of_the_inadmissible(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _names(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    if value is None:
-        return "-"
-    return f"{value:{sign}.4f}" if abs(value) < 1000 else f"{value:{sign},.0f}"

@@ -10,7 +10,8 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
-from jobs.console.terminal import MOST_ROWS, number, show_notes, show_table, terminal
+from jobs.console.terminal import MOST_ROWS, show_notes, show_table, terminal
+from jobs.figures import figure
 from jobs.flags import ADJUSTED, FLAGS
 from jobs.inferred import WOODRUFF
 
@@ -177,7 +178,7 @@ def _value(row: Mapping[str, Any], key: str, *, sign: str = "") -> str:
     if value is None or math.isnan(value):
         return "-"
     if row["statistic"] != "sum":
-        return number(value, sign=sign)
+        return figure(value, sign=sign)
     return f"{value:{sign},.{_decimals(row, key)}f}"
 
 

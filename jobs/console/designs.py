@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from jobs.console.aggregates import STYLES
-from jobs.console.terminal import MOST_ROWS, number, show_notes, show_table, terminal
+from jobs.console.terminal import MOST_ROWS, show_notes, show_table, terminal
+from jobs.figures import figure
 from jobs.flags import FLAGS
 
 Row: TypeAlias = Mapping[str, Any]
@@ -49,7 +50,7 @@ def _estimate(row: Row) -> Cells:
         "metric": row["metric"],
         "system": row["system"],
         "data set": _data_set(row),
-        "estimate": _number(row["estimate"]),
+        "estimate": figure(row["estimate"]),
         "interval": _interval(row),
         "queries": f"{row['n_queries']:,}",
         "flags": ", ".join(row["flags"]),
@@ -63,7 +64,7 @@ def _contrast(row: Row) -> Cells:
         "candidate": row["candidate"],
         "baseline": row["baseline"],
         "data set": _data_set(row),
-        "delta": _number(row["delta"], sign="+"),
+        "delta": figure(row["delta"], sign="+"),
         "interval": _interval(row, sign="+"),
         "p": _p(row["p_value"]),
         "adjusted": _p(row["p_adjusted"]),
@@ -84,7 +85,7 @@ def _of_verdicts(verdicts: Mapping[str, int]) -> str:
 def show_selection(found: Row) -> None:
     """A row for each candidate, the best first, and what the choice comes to."""
     out, rows, baseline = terminal(), found["candidates"], found["baseline"]
-    against = f", against {baseline} ({_number(found['baseline_estimate'])})" if baseline else ""
+    against = f", against {baseline} ({figure(found['baseline_estimate'])})" if baseline else ""
     level, unit = f"{found['confidence'] * 100:g} %", f"unit {found['unit']} ({found['n_units']:,})"
     title = f"Candidates by {found['metric']}{against}, {level} intervals that hold together, {unit}"
     _show(out, title, rows, _candidate, most=MOST_CANDIDATES)
@@ -100,8 +101,8 @@ def _candidate(row: Row) -> Cells:
     return {
         "rank": str(row["rank"]),
         "candidate": row["system"],
-        "estimate": _number(row["estimate"]),
-        "delta": _number(row["delta"], sign="+") if row["delta"] is not None else "",
+        "estimate": figure(row["estimate"]),
+        "delta": figure(row["delta"], sign="+") if row["delta"] is not None else "",
         "interval": _interval(row, sign="+") if row["delta"] is not None else "",
         "adjusted": _p(row["p_adjusted"]) if row["delta"] is not None else "",
         "verdict": _verdict(row),
@@ -112,7 +113,7 @@ def _candidate(row: Row) -> Cells:
 
 
 def _kept(auxiliary: Row) -> Text:
-    told = _number(auxiliary["at_worst"], sign="+") + NOT_KEPT[auxiliary["answer"]]
+    told = figure(auxiliary["at_worst"], sign="+") + NOT_KEPT[auxiliary["answer"]]
     return Text(told, style="" if auxiliary["answer"] == "passed" else "red")
 
 
@@ -138,11 +139,7 @@ def _verdict(row: Row) -> Text:
 
 
 def _interval(row: Row, *, sign: str = "") -> str:
-    return f"{_number(row['low'], sign=sign)} to {_number(row['high'], sign=sign)}"
-
-
-def _number(value: float | None, *, sign: str = "") -> str:
-    return "-" if value is None else number(value, sign=sign)
+    return f"{figure(row['low'], sign=sign)} to {figure(row['high'], sign=sign)}"
 
 
 def _p(value: float | None) -> str:

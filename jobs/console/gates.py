@@ -8,7 +8,8 @@ from typing import Any
 
 from rich.text import Text
 
-from jobs.console.terminal import number, show_table, terminal
+from jobs.console.terminal import show_table, terminal
+from jobs.figures import figure
 
 STYLES = {"passed": "green", "regressed": "red", "invalid": "red", "inconclusive": "yellow"}
 
@@ -32,13 +33,13 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str | Text]:
     return {
         "metric": row["metric"],
         "segment": row["segment"] or "",
-        "baseline": _number(row["baseline"]),
-        "delta": _number(row["delta"], sign="+"),
-        "at worst": _number(row["at_worst"], sign="+"),
-        "at best": _number(row["at_best"], sign="+"),
-        "margin": _number(row["margin"]),
-        "margin/se": _number(row["margin_in_standard_errors"], form=".1f"),
-        "passes if unchanged": _number(row["p_passed_if_unchanged"], form=".0%"),
+        "baseline": figure(row["baseline"]),
+        "delta": figure(row["delta"], sign="+"),
+        "at worst": figure(row["at_worst"], sign="+"),
+        "at best": figure(row["at_best"], sign="+"),
+        "margin": figure(row["margin"]),
+        "margin/se": figure(row["margin_in_standard_errors"], form=".1f"),
+        "passes if unchanged": figure(row["p_passed_if_unchanged"], form=".0%"),
         "answer": Text(row["answer"], style=STYLES[row["answer"]]),
     }
 
@@ -52,17 +53,17 @@ def show_power(found: Mapping[str, Any]) -> None:
         {
             "metric": row["metric"],
             "candidate": row["candidate"] if several else "",
-            "sd": _number(row["standard_deviation"]),
-            "correlation": _number(row["correlation"], form=".2f"),
-            "design effect": _number(row["design_effect"], form=".1f"),
-            "effective units": _number(row["effective_units"], form=",.0f"),
-            "at 80 %": _number(row["detectable_effect_80"]),
-            "at 90 %": _number(row["detectable_effect_90"]),
-            "margin": _number(row["margin"]),
-            "margin/se": _number(row["margin_in_standard_errors"], form=".1f"),
-            "passes if unchanged": _number(row["p_passed_if_unchanged"], form=".0%"),
-            "units to pass": _number(row["units_to_pass"], form=",.0f"),
-            "units to detect": _number(row["units_to_detect"], form=",.0f"),
+            "sd": figure(row["standard_deviation"]),
+            "correlation": figure(row["correlation"], form=".2f"),
+            "design effect": figure(row["design_effect"], form=".1f"),
+            "effective units": figure(row["effective_units"], form=",.0f"),
+            "at 80 %": figure(row["detectable_effect_80"]),
+            "at 90 %": figure(row["detectable_effect_90"]),
+            "margin": figure(row["margin"]),
+            "margin/se": figure(row["margin_in_standard_errors"], form=".1f"),
+            "passes if unchanged": figure(row["p_passed_if_unchanged"], form=".0%"),
+            "units to pass": figure(row["units_to_pass"], form=",.0f"),
+            "units to detect": figure(row["units_to_detect"], form=",.0f"),
         }
         for row in rows
     ]
@@ -79,9 +80,3 @@ POWER = (
     "as the baseline passes a gate; units to pass: with so many it is 90 %; units to detect: with so many a delta of",
     "the margin is told from 0 with a chance of 80 %",
 )
-
-
-def _number(value: float | None, *, sign: str = "", form: str = "") -> str:
-    if value is None:
-        return "-"
-    return f"{value:{form}}" if form else number(value, sign=sign)

@@ -11,8 +11,9 @@ from rich.text import Text
 from evalcore.scoring import MEANINGS, SIDES
 from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 from jobs.console.audits import show_warnings
-from jobs.console.terminal import number, show_notes, show_table, terminal
+from jobs.console.terminal import show_notes, show_table, terminal
 from jobs.errors import number_of
+from jobs.figures import figure
 
 
 def show_score(output: str, manifest: Mapping[str, Any]) -> None:
@@ -86,7 +87,7 @@ def _show_diagnostics(out: Console, manifest: Mapping[str, Any]) -> None:
             without.append(metric)
             continue
         for system, sides in found.items():
-            cells = {side: "" if (value := sides.get(side)) is None else number(value) for side in CHECKS}
+            cells = {side: "" if (value := sides.get(side)) is None else figure(value) for side in CHECKS}
             cells["ties decide"] = _share(sides, "ties_low", "ties_high")
             rows.append({"metric": metric, "system": system, **cells})
     out.print()

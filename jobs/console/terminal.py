@@ -75,8 +75,3 @@ EXPENDABLE = (
     *("win/tie/loss", "p", "adjusted", "undefined", "design effect", "effective units", "correlation"),
     *("units to detect", "at 90 %", "passes if unchanged", "margin/se", "sd"),
 )
-
-
-def number(value: float, *, sign: str = "") -> str:
-    """With 4 decimals, a large one with none."""
-    return f"{value:{sign},.0f}" if abs(value) >= 1000 else f"{value:{sign}.4f}"

@@ -232,18 +232,10 @@ class _Job:
 
     def settings(self, *, buckets: int, whole: bool = True) -> Settings:
         """How intervals are made, of the whole or of a segment."""
-        chosen = self._chosen
-        return Settings(
-            methods=chosen.methods,
-            confidence=chosen.confidence,
-            replicates=chosen.replicates,
-            seed=chosen.seed,
-            baseline=chosen.baseline,
+        return Settings.of(
+            self._chosen,
             bucketed=buckets > 0,
             restricted=self.restricted,
-            tests=chosen.tests,
-            adjust=chosen.adjust,
-            margins=chosen.margins,
             quantiles=self._quantiles if whole else {},
             tie_ranges=self._tie_ranges,
         )

@@ -1,0 +1,26 @@
+"""Figures as they are written: with the digits that are the same on every machine, or as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+DIGITS = 12
+"""Significant digits of what functions of the C library have a part in: their last bits differ between machines."""
+
+
+def rounded(figure: float) -> float | None:
+    """To 12 significant digits; NaN is null in tables and in JSON."""
+    return None if math.isnan(figure) else float(f"{figure:.{DIGITS - 1}e}")
+
+
+def figure(value: float | None, *, sign: str = "", form: str = "") -> str:
+    """For a person: with 4 decimals, a large one with none, or in a form; a dash for what there is not.
+
+    >>> figure(0.25), figure(0.25, sign="+"), figure(12345.6), figure(None)
+    ('0.2500', '+0.2500', '12,346', '-')
+    """
+    if value is None:
+        return "-"
+    if form:
+        return f"{value:{form}}"
+    return f"{value:{sign},.0f}" if abs(value) >= 1000 else f"{value:{sign}.4f}"
