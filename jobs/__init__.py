@@ -11,6 +11,7 @@ Job 1, from files to SCORES:
 
     readers/            files -> RUNS, QRELS, QUERIES
     judgments.py        labels -> QRELS, by tables  numbers.py    numbers in text, read strictly
+    queries.py          columns, weights and segments of queries, and never their text
     prepare.py          a sample of queries, passages as their documents, no document for itself   ids.py
     rankings.py         RUNS + QRELS -> RANKINGS    score.py      RANKINGS -> SCORES (udfs.py)
     audit.py            counts, on the way          refusals.py   the message for each that is not allowed

@@ -30,7 +30,7 @@ from evalcore.conventions import (
 from evalcore.errors import unknown
 from evalcore.inference import INTERVALS, TESTS
 from evalcore.presets import PRESETS, preset
-from jobs.config_input import Audit, Judgments, Prepare
+from jobs.config_input import Audit, Judgments, Prepare, Queries
 from jobs.config_section import Section
 
 
@@ -258,6 +258,7 @@ class Config(Section):
 
     inputs: Inputs = Field(default=Inputs(), description="the runs, judgments and queries to read")
     judgments: Judgments = Field(default=Judgments(), description="how labels become grades")
+    queries: Queries = Field(default=Queries(), description="what is known of a query")
     prepare: Prepare = Field(default=Prepare(), description="what is done to the input of all systems alike")
     audit: Audit = Field(default=Audit(), description="gates on the input")
     score: Score = Field(default=Score(), description="which metrics, and by which conventions")

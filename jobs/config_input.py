@@ -112,3 +112,21 @@ class Audit(Section):
         if grades and (len(grades) != 2 or grades[0] > grades[1]):
             raise ValueError("give the lowest and the highest grade, such as [0, 3]")
         return grades
+
+
+Bounds = Annotated[dict[str, float], BeforeValidator(_words), Field(min_length=1)]
+
+
+class Queries(Section):
+    """queries:  what is known of a query, beside its judgments."""
+
+    columns: list[str] | None = Field(
+        default=None, description="columns to keep of inputs.queries, or to take of the runs; null = all, or none"
+    )
+    weight: str | None = Field(
+        default=None, description="a column of the runs whose different values, such as requests, are a query's weight"
+    )
+    text: str | None = Field(default=None, description="the column that holds the text: its length takes its place")
+    bands: dict[str, Bounds] = Field(
+        default={}, description="segments by where a number begins, such as {weight: {tail: 0, torso: 10, head: 1000}}"
+    )

@@ -32,22 +32,23 @@ class QrelCounts(Protocol):
     def n_negative_grades(self) -> int: ...  # noqa: D102
 
 
-def of_queries(queries: DataFrame, path: str, *, sample: float | None, flaws: Flaws) -> None:
+def of_queries(queries: DataFrame, where: str, *, sample: float | None, flaws: Flaws) -> None:
     """Raises DataRefused where there is no query, or an id is blank or there twice.  Runs one job over QUERIES.
 
+    where    the source, such as `--queries FILE`
     sample   the share of queries that is looked at, None for all
     """
     each = queries.groupBy("query_id").count()
     wrong = (F.col("count") > 1) | F.coalesce(F.trim("query_id") == "", F.lit(True))
     rows = each.orderBy(F.when(wrong, 0).otherwise(1), "query_id").withColumn("wrong", wrong).limit(3).collect()
     if not rows and sample is not None:
-        raise DataRefused(f"--queries {path}: a sample of {sample:g} has no query; take a larger share with --sample")
+        raise DataRefused(f"{where}: a sample of {sample:g} has no query; take a larger share with --sample")
     if not rows:
-        raise DataRefused(f"--queries {path}: there is no query; leave --queries out to score every judged query")
+        raise DataRefused(f"{where}: there is no query; leave --queries out to score every judged query")
     examples = [f"{shown(row.query_id)} in {number_of(row['count'], 'row')}" for row in rows if row.wrong]
     if examples:
         found = flaws() or [f"found {', '.join(examples)}"]
-        raise DataRefused(f"--queries {path}: every query must be one whole row with an id of its own; {_list(found)}")
+        raise DataRefused(f"{where}: every query must be one whole row with an id of its own; {_list(found)}")
 
 
 def systems_of(runs: DataFrame, *, paths: Sequence[str], files: Sequence[str], by_tag: bool, flaws: Flaws) -> list[str]:

@@ -12,6 +12,7 @@ from evalcore import Metric
 from evalcore.errors import unknown
 from evalcore.scoring import needs_of
 from jobs import audit, rankings, summary
+from jobs import queries as query_facts
 from jobs import score as scoring
 from jobs.checks import check_columns
 from jobs.config import Config
@@ -93,6 +94,7 @@ def answers(spark: SparkSession, config: Config, metrics: Sequence[Metric], prog
         qrel_counts = source.qrel_counts()
         queries = source.queries()
     others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
+    others += query_facts.of_judgments(config.queries, others)
     check_columns(metrics, others, chosen)
     watched = audit.Audit(conventions, needs, removes_self=config.prepare.self_retrieval == "remove")
     judgments = rankings.judgments(source.qrels, needs=needs, repeated=config.judgments.repeated)
@@ -124,5 +126,5 @@ def answers(spark: SparkSession, config: Config, metrics: Sequence[Metric], prog
         judgments=judgments,
         ranked=ranked,
         how=how,
-        rankings=watched.rankings(complete, n_systems=len(systems)),
+        rankings=watched.rankings(query_facts.with_relevant(complete, config.queries), n_systems=len(systems)),
     )

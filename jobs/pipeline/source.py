@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from evalcore import Conventions, Metric, name
 from evalcore.scoring import takes_one_grade
 from jobs import audit, judgments, prepare, rankings, readers, refusals
+from jobs import queries as query_facts
 from jobs.checks import NO_QRELS
 from jobs.config import Config
 from jobs.errors import DataRefused, UsageError
@@ -36,6 +37,7 @@ class Source:
         self._inputs = inputs = config.inputs
         self._judgments = config.judgments
         self._prepare = config.prepare
+        self._queries = config.queries
         self._sample = config.prepare.sample if config.prepare.sample < 1 else None
         self._grades = config.audit.grades
         self._conventions = conventions
@@ -84,13 +86,20 @@ class Source:
         return counts
 
     def queries(self) -> DataFrame | None:
-        """QUERIES, each query once."""
-        path = self._inputs.queries
-        if path is None:
+        """QUERIES, each query once; None for every judged query."""
+        path, settings = self._inputs.queries, self._queries
+        if path is not None:
+            where, found = f"--queries {path}", readers.queries(self._spark, path)
+        elif names := [key for key in (*(settings.columns or []), settings.text, settings.weight) if key]:
+            where, found = "the queries of --runs", query_facts.of_runs(self._runs.queries(names), settings)
+        else:
             return None
-        queries = prepare.queries(readers.queries(self._spark, path), self._prepare)
+        queries = query_facts.described(prepare.queries(found, self._prepare), settings, where=where)
         refusals.of_queries(
-            queries, path, sample=self._sample, flaws=lambda: readers.flaws_of_queries(self._spark, path)
+            queries,
+            where,
+            sample=self._sample,
+            flaws=lambda: readers.flaws_of_queries(self._spark, path) if path is not None else [],
         )
         return queries
 

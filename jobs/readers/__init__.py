@@ -7,6 +7,7 @@ counts nulls and refuses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +34,10 @@ class Reader(Protocol):
 
     def labels(self, *, preferences: bool = False) -> DataFrame:
         """Judgments with their labels as they are: `jobs.judgments` makes grades of them."""
+        ...
+
+    def queries(self, names: Sequence[str]) -> DataFrame:
+        """query_id, and further columns of runs as they are."""
         ...
 
     def files(self) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from evalcore.errors import unknown
 from jobs.errors import UsageError, address
 from jobs.readers import layouts
 from jobs.readers.columns import Columns
@@ -66,6 +67,14 @@ class TableReader:
         more = [key for key in ("subtopic", "propensity", "position", "time") if key in rows.columns]
         ids = (_unless_torn(F.col(key)).alias(key) for key in ("query_id", "doc_id"))
         return rows.select(*ids, F.col("raw_relevance").alias("label"), *more)
+
+    def queries(self, names: Sequence[str]) -> DataFrame:
+        """query_id, and further columns of runs as they are.  Raises UsageError for one that is not there."""
+        if absent := [name for name in names if name not in self.table.columns]:
+            raise UsageError(f"{self.table.where}: {unknown('column', absent[0], self.table.columns)}")
+        self.columns.check("query_id")
+        query_id = self.columns.value("query_id").alias("query_id")
+        return self.table.frame.select(query_id, *(f"`{name}`" for name in names if name != "query_id"))
 
     def files(self) -> list[str]:
         """None: a part file without rows is no fault."""

@@ -20,7 +20,7 @@ from typing import Literal
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.errors import number_of
+from jobs.errors import UsageError, number_of
 from jobs.numbers import number, whole_number
 from jobs.readers.paths import located
 from jobs.readers.places import Wanted, first_flawed, place, stem
@@ -78,6 +78,10 @@ class TrecReader:
             F.when(whole, items[3]).alias("label"),
             F.when(whole, subtopic).alias("subtopic"),
         )
+
+    def queries(self, names: Sequence[str]) -> DataFrame:
+        """Refused: raises UsageError."""
+        raise UsageError(f"TREC runs have no column {', '.join(names)}; give --queries FILE, a table with query_id")
 
     def files(self) -> list[str]:
         """The files of these paths; each must hold a run."""
