@@ -223,12 +223,17 @@ class SumFacts(Protocol):
     def n_undefined(self) -> int: ...  # noqa: D102
     @property
     def n_bad_weights(self) -> int: ...  # noqa: D102
+    @property
+    def n_negative_below(self) -> int: ...  # noqa: D102
 
 
-def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventions, *, undefined: Column) -> None:
+def of_sums(
+    facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventions, *, undefined: Column, negative: Column
+) -> None:
     """Raises DataRefused for counted SCORES that cannot be summed by this unit.
 
     undefined   whether a row lacks a value for want of a relevant document
+    negative    whether a denominator of a ratio is below 0
     """
     answer = {"system": "system", "query": "query_id"}
     if facts.n_without_unit:
@@ -243,6 +248,11 @@ def of_sums(facts: SumFacts, scores: DataFrame, unit: str, conventions: Conventi
         raise DataRefused(
             f"{number_of(facts.n_bad_weights, 'row')} without a weight that is a number from 0: queries "
             f"{first_ids(scores.where(bad))}; fill the column weight of --queries, and score again"
+        )
+    if facts.n_negative_below:
+        raise DataRefused(
+            f"{number_of(facts.n_negative_below, 'row')} with a denominator of a ratio below 0: "
+            f"{_examples(scores.where(negative), **answer)}; a ratio is of what was counted, from 0"
         )
     if conventions.no_relevant == "error" and facts.n_undefined:
         raise DataRefused(

@@ -59,6 +59,12 @@ def undefined(measures: Sequence[Measure]) -> Column:
     return _lacks(measure for measure in measures if measure.needs_relevant)
 
 
+def negative_below(measures: Sequence[Measure]) -> Column:
+    """Whether a row of counted SCORES has a denominator of a ratio below 0."""
+    below = [F.col(f"{measure.column}_below") for measure in measures if measure.statistic == "ratio"]
+    return reduce(Column.__or__, (F.coalesce(each < 0, F.lit(False)) for each in below), F.lit(False))
+
+
 def _lacks(measures: Iterable[Measure]) -> Column:
     """Whether one of the measures had no value before conventions gave it one."""
     return reduce(Column.__or__, (F.col(f"{measure.column}_undefined") for measure in measures), F.lit(False))
@@ -72,6 +78,7 @@ class Facts:
     n_undefined     rows that lack a value for want of a relevant document
     n_by_system     rows that lack a value for a reason that may be the system's
     n_bad_weights   rows whose weight is null, not a number or negative, where weights count
+    n_negative_below   rows with a denominator of a ratio below 0
     largest         the largest magnitude of what each column of UNIT SUMS adds, which sets its scale
     """
 
@@ -82,6 +89,7 @@ class Facts:
     n_undefined: int
     n_by_system: int
     n_bad_weights: int
+    n_negative_below: int
     largest: dict[str, float]
 
 
@@ -122,6 +130,7 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure], *, stratum
             F.count_if(undefined(measures)).alias("n_undefined"),
             F.count_if(_lacks(by_system)).alias("n_by_system"),
             F.count_if(~F.coalesce((weight >= 0) & (weight < float("inf")), F.lit(False))).alias("n_bad_weights"),
+            F.count_if(negative_below(measures)).alias("n_negative_below"),
             *(F.max(F.abs(columns[column])).alias(f"largest_{column}") for column in unbounded),
         )
         .collect()[0]
@@ -135,6 +144,7 @@ def facts(counted: DataFrame, unit: str, measures: Sequence[Measure], *, stratum
         n_undefined=row["n_undefined"],
         n_by_system=row["n_by_system"],
         n_bad_weights=row["n_bad_weights"],
+        n_negative_below=row["n_negative_below"],
         largest=largest,
     )
 

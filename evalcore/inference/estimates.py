@@ -140,6 +140,8 @@ def infer(
     if measures is None:
         measures = [Measure(column=column) for column in range(len(sums.exponents))]
     _check(measures, contrasts, methods, tests, confidence, replicates)
+    if not 0 <= seed < 2**64:
+        raise DataError(f"seed {seed} is not from 0 to 2**64 - 1")
     # of a geometric mean the logarithm is nearer to normal: its interval is made there
     design = Strata.of(sums, strata, stratum_weights)
     logarithms = [design.statistic(measure) for measure in measures]
@@ -189,7 +191,7 @@ def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: 
     intervals = {method: interval(method, evidence) for method in methods}
     errors = {method: end_errors(method, evidence) for method in methods}
     if measure.kind == "geometric":
-        intervals = {method: Interval(math.exp(low), math.exp(high)) for method, (low, high) in intervals.items()}
+        intervals = {method: Interval(_exp(low), _exp(high)) for method, (low, high) in intervals.items()}
         errors = {
             method: EndErrors(*(error * end for error, end in zip(errors[method], ends, strict=True)))
             for method, ends in intervals.items()
@@ -228,6 +230,11 @@ def _contrast(
         intervals=intervals,
         end_errors={method: max(end_errors(method, evidence)) for method in intervals},
     )
+
+
+def _exp(logarithm: float) -> float:
+    """Infinite where a double has no room, as an end far off of an interval from few units may be."""
+    return math.exp(logarithm) if logarithm < 709 else math.inf
 
 
 def _p_value(pair: Statistic) -> float:

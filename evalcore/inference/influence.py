@@ -136,6 +136,8 @@ class Statistic:
     @cached_property
     def effective_units(self) -> float:
         """One over the sum of h_g**2 (Kish): fewer than there are if a few units hold most queries."""
+        if self.units_alike and not self.parts:
+            return float(np.count_nonzero(self.n))
         squares = ordered_sum(self.share**2)
         return 1 / squares if squares > 0 else 0.0
 

@@ -131,8 +131,8 @@ class _Job:
         """
         counted, measures, chosen = self._counted, self.measures, self._chosen
         facts = unit_sums.facts(counted, self._unit, measures, stratum=chosen.strata)
-        undefined = unit_sums.undefined(measures)
-        refusals.of_sums(facts, counted, self._unit, self._conventions, undefined=undefined)
+        rows = {"undefined": unit_sums.undefined(measures), "negative": unit_sums.negative_below(measures)}
+        refusals.of_sums(facts, counted, self._unit, self._conventions, **rows)
         self.facts = facts
         self.exponents = {column: scale_exponent(largest) for column, largest in facts.largest.items()}
         self.buckets = buckets_of(facts.n_units, n_strata=facts.n_strata)

@@ -94,6 +94,13 @@ def test_values_that_cannot_be_used_are_refused_with_their_place(spark, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
+def test_a_ratio_of_what_is_below_0_is_refused(spark, tmp_path):
+    log = {"a.csv": "system,query_id,clicks,impressions\nA,q1,1,4\nA,q2,1,-6\n"}
+    with pytest.raises(DataRefused, match='1 row with a denominator of a ratio below 0: system "A", query "q2"'):
+        run(spark, tmp_path, log, ratios={"CTR": ["clicks", "impressions"]})
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
 MISUSED = {
     "an unknown unit": (WIDE, {"unit": "usr"}, 'unknown column "usr". Did you mean "user"? Known: system, query_id,'),
     "an unknown column": (

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcore.inference import INTERVALS, infer
+from evalcore.errors import DataError
+from evalcore.inference import INTERVALS, Measure, infer
 from tests.evalcore.inference.support import sums_of
 
 
@@ -97,6 +98,25 @@ def test_fewer_than_ten_effective_clusters_are_flagged(rng, largest, flags):
     # 20 units of 3 queries and one of `largest`: 69^2 / (180 + 81) = 18, 120^2 / (180 + 3600) = 3.8
     units = np.repeat([f"u{i:02d}" for i in range(21)], [3] * 20 + [largest])
     assert infer(sums_of(rng.random(len(units)), units=units), methods=["t"]).estimates[0].flags == flags
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 11])
+def test_ten_clusters_of_one_size_are_ten_effective_units(rng, size):
+    units = np.repeat([f"u{i}" for i in range(10)], size)
+    found = infer(sums_of(rng.random(len(units)), units=units), methods=["t"])
+    assert "few_clusters" not in found.estimates[0].flags
+
+
+def test_an_end_beyond_the_largest_double_is_infinite():
+    logarithms = sums_of([-300.0, 300.0])
+    (found,) = infer(logarithms, measures=[Measure(column=0, kind="geometric")], methods=["t"]).estimates
+    assert (found.estimate, found.intervals["t"]) == (1.0, (0.0, math.inf))
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_that_no_generator_takes_is_refused_whatever_is_drawn(rng, seed):
+    with pytest.raises(DataError, match=f"seed {seed} is not from 0"):
+        infer(sums_of(rng.random(20)), methods=["t"], seed=seed)
 
 
 def test_a_p_value_is_never_zero(rng):
