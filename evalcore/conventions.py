@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, get_args, get_type_hints
+from functools import cache
+from typing import Any, Literal, get_args, get_type_hints
 
 from evalcore.errors import ConventionError, unknown
 
@@ -91,7 +92,7 @@ class Conventions:
     rounding: int | Literal["none"] = "none"
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
+        hints = _types()
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "depth":
@@ -112,3 +113,9 @@ class Conventions:
     def removes_documents(self) -> bool:
         """Whether documents leave a ranking after it is ordered, so that ranks shift."""
         return self.unjudged == "removed" or self.negative_grade == "removed"
+
+
+@cache
+def _types() -> dict[str, Any]:
+    """The type of each convention: reading them takes longer than checking a value."""
+    return get_type_hints(Conventions)

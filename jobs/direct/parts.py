@@ -12,7 +12,6 @@ NUMBER = re.compile(
 )
 PLAIN = re.compile("[-+.0-9A-Za-z]*")
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
-MOST_DIGITS = 9
 FEW = 3
 """How many flaws a message tells."""
 
@@ -39,21 +38,24 @@ class Part:
 
 def numbers(texts: Sequence[str]) -> list[float | None]:
     """What the texts say, None where one is no number: `1_0` and `1d` are none, `inf` and `nan` are."""
+    distinct = list(set(texts))
     try:
-        found = list(map(float, texts))
+        found = list(map(float, distinct))
     except ValueError:
         found = None
     # float takes more than NUMBER: blanks around it, digits of other scripts, and underscores between digits
-    if found is not None and PLAIN.fullmatch("".join(texts)):
-        return list(found)
-    return [float(text) if NUMBER.fullmatch(text) else None for text in texts]
+    known: dict[str, float | None] = (
+        dict(zip(distinct, found, strict=True))
+        if found is not None and PLAIN.fullmatch("".join(distinct))
+        else {text: float(text) if NUMBER.fullmatch(text) else None for text in distinct}
+    )
+    return list(map(known.__getitem__, texts))
 
 
 def whole_numbers(texts: Sequence[str]) -> list[int | None]:
     """Likewise for ranks, of up to 9 digits."""
-    if max(map(len, texts), default=0) <= MOST_DIGITS and "".join(texts).isdecimal() and "".join(texts).isascii():
-        return list(map(int, texts))
-    return [int(text) if WHOLE.fullmatch(text) else None for text in texts]
+    known = {text: int(text) if WHOLE.fullmatch(text) else None for text in set(texts)}
+    return list(map(known.__getitem__, texts))
 
 
 def keep(part: Part, usable: Sequence[bool], flaw: Callable[[int], str]) -> Part:

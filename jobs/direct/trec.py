@@ -18,8 +18,8 @@ COLUMNS = {
 }
 N_PREFERENCES = 5
 NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
-ODD = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-"""Of ASCII what is no letter, and ends a word to Python or to nobody."""
+PLAIN = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+"""What a file of ASCII is made of: the rest of it ends a word to Python, or to nobody."""
 SPACE, NEW_LINE = ord(" "), ord("\n")
 
 
@@ -45,7 +45,8 @@ def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
     """
     if (words := _words(content, "qrels")) is not None:
         part = _judgments(file, words)
-        if all(grade is not None and math.isfinite(grade) for grade in part.columns["relevance"]):
+        grades = set(part.columns["relevance"])
+        if None not in grades and all(map(math.isfinite, grades)):
             return part
     lines = _Lines(content)
     kept: list[tuple[int, list[str]]] = []
@@ -76,7 +77,8 @@ def _words(content: bytes, kind: str) -> list[list[str]] | None:
     Plain is ASCII where every line has exactly the columns or nothing, and none is a comment.
     """
     n_columns = len(COLUMNS[kind])
-    if not content.isascii() or ODD.search(content) or content.count(b"\r") != content.count(b"\r\n"):
+    odd = content.translate(None, delete=PLAIN)
+    if odd or content.count(b"\r") != content.count(b"\r\n"):
         return None
     letters = np.frombuffer(content, dtype=np.uint8)
     blank = letters <= SPACE
@@ -86,7 +88,8 @@ def _words(content: bytes, kind: str) -> list[list[str]] | None:
         return None
     words = content.decode("ascii").split()
     columns = [words[place::n_columns] for place in range(n_columns)]
-    return None if any(each.startswith("#") for each in columns[0]) else columns
+    commented = b"#" in content and any(each.startswith("#") for each in columns[0])
+    return None if commented else columns
 
 
 class _Lines:
@@ -99,7 +102,7 @@ class _Lines:
     def __init__(self, content: bytes) -> None:
         text = content.decode("utf-8", errors="replace")
         lines = re.split("\r\n|\r|\n", text) if "\r" in text else text.split("\n")
-        plain = text.isascii() and not ODD.search(content)
+        plain = not content.translate(None, delete=PLAIN)
         split = str.split if plain else _split
         words = list(map(split, lines))
         if plain and "" not in lines and "#" not in text:
