@@ -34,20 +34,21 @@ def judgments(qrels: Rows, conventions: Conventions, *, by_subtopic: bool, of_on
     if not qrels:
         return Judgments({}, dict.fromkeys(("n_qrel_rows", "n_repeated", "n_subtopic_names"), 0) | NO_GRADES)
     grades = qrels["relevance"]
-    negative = [grade for grade in grades if grade < 0]
-    if conventions.negative_grade == "error" and negative:
+    times = Counter(grades)
+    n_negative = sum(n for grade, n in times.items() if grade < 0)
+    if conventions.negative_grade == "error" and n_negative:
         wrong = _examples(qrels, (row for row, grade in enumerate(grades) if grade < 0), grade="relevance")
         raise DataRefused(
-            f"qrels: {number_of(len(negative), 'negative grade')}, and negative_grade is error: {wrong}; mend them, or "
+            f"qrels: {number_of(n_negative, 'negative grade')}, and negative_grade is error: {wrong}; mend them, or "
             "use --set score.conventions.negative_grade=not_relevant (or removed)"
         )
     subtopics = qrels.get("subtopic", [None] * len(grades))
     names = set(subtopics) - {None}
     counts = {
         "n_qrel_rows": len(grades),
-        "n_negative_grades": len(negative),
-        "lowest_gain": min((grade for grade in grades if grade > 0), default=None),
-        "best_grade": max(grades),
+        "n_negative_grades": n_negative,
+        "lowest_gain": min((grade for grade in times if grade > 0), default=None),
+        "best_grade": max(times),
         "n_subtopic_names": min(2, len(names)),
     }
     if of_one_grade and len(names | ({None} & set(subtopics))) > 1:

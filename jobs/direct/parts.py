@@ -12,6 +12,8 @@ NUMBER = re.compile(
 )
 PLAIN = re.compile("[-+.0-9A-Za-z]*")
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+MANY = 200
+"""Rows to look at to know whether numbers repeat."""
 FEW = 3
 """How many flaws a message tells."""
 
@@ -38,18 +40,18 @@ class Part:
 
 def numbers(texts: Sequence[str]) -> list[float | None]:
     """What the texts say, None where one is no number: `1_0` and `1d` are none, `inf` and `nan` are."""
-    distinct = list(set(texts))
+    few = len(set(texts[:MANY])) < MANY // 2
+    distinct = list(set(texts)) if few else texts
     try:
         found = list(map(float, distinct))
     except ValueError:
         found = None
     # float takes more than NUMBER: blanks around it, digits of other scripts, and underscores between digits
-    known: dict[str, float | None] = (
-        dict(zip(distinct, found, strict=True))
-        if found is not None and PLAIN.fullmatch("".join(distinct))
-        else {text: float(text) if NUMBER.fullmatch(text) else None for text in distinct}
-    )
-    return list(map(known.__getitem__, texts))
+    plain = found is not None and PLAIN.fullmatch("".join(distinct))
+    read = found if found and plain else [float(text) if NUMBER.fullmatch(text) else None for text in distinct]
+    if not few:
+        return list(read)
+    return list(map(dict(zip(distinct, read, strict=True)).__getitem__, texts))
 
 
 def whole_numbers(texts: Sequence[str]) -> list[int | None]:
