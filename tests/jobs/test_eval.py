@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from evalcore import Conventions, evaluate
 from jobs import cli, pipeline
 from jobs.config_file import load
 from jobs.direct import evaluation
@@ -111,6 +112,29 @@ def test_the_counts_are_those_of_the_audit(files, scored):
     shared = found.keys() & counts.keys()
     assert len(shared) >= 14
     assert {key: found[key] for key in shared} == {key: counts[key] for key in shared}
+
+
+@pytest.mark.parametrize("ties", ["doc_id_desc", "doc_id_asc", "input_order", "random", "average", "rank_column"])
+@pytest.mark.parametrize("duplicates", ["first", "last", "best_score", "counted"])
+def test_copies_and_ties_are_treated_as_evaluate_does(tmp_path, ties, duplicates):
+    """`evaluate` is compared with the Spark job elsewhere; under rank_column it ranks in the order it is given."""
+    rng = random.Random(5)
+    run = [(f"q{rng.randrange(5)}", f"d{rng.randrange(8)}", rng.choice([0.5, 1.0, 2.0])) for _ in range(90)]
+    qrels = {f"q{query}": {f"d{each}": each % 3 for each in range(7)} for query in range(5)}
+    lines = [f"{query} Q0 {document} {rank} {value} s\n" for rank, (query, document, value) in enumerate(run)]
+    (tmp_path / "run").write_text("".join(lines))
+    judged = [f"{query} 0 {each} {grade}\n" for query, grades in qrels.items() for each, grade in grades.items()]
+    (tmp_path / "qrels").write_text("".join(judged))
+    conventions = {"ties": ties, "duplicates": duplicates, "unjudged": "removed"}
+    flags: dict[str, object] = {f"score.conventions.{key}": value for key, value in conventions.items()}
+    flags |= {"inputs.runs": [str(tmp_path / "run")], "inputs.qrels": [str(tmp_path / "qrels")]}
+    config = load(None, flags={**flags, "score.metrics": ["nDCG@5,RR,P@3,NumRelRet"]})
+    found = evaluation.values(config, evaluation.metrics_of(config.score)).found["s"]
+    given: dict[str, list[tuple[str, float]]] = {}
+    for query, document, value in run:
+        given.setdefault(query, []).append((document, value))
+    expected = evaluate(given, qrels, "nDCG@5,RR,P@3,NumRelRet", conventions=Conventions(**conventions))
+    assert found.per_query() == expected.per_query()
 
 
 # what the command prints

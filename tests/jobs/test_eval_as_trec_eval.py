@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
@@ -70,3 +71,12 @@ def test_a_run_of_100_queries_has_the_lines_of_both_versions(capsys, run, versio
 def test_n_leaves_the_lines_of_all_queries_out(capsys):
     found = printed(capsys, "-q", "-n", "-m", "map", *(str(FOLDER / each) for each in RUN))
     assert [line.split()[:2] for line in found] == [["map", "301"], ["map", "302"], ["map", "303"]]
+
+
+def test_judged_documents_alone_have_the_values_of_its_library(capsys):
+    wanted = json.loads((DATA / "expected" / "trec_eval.judged_only_J.agg.json").read_text())
+    lines = printed(capsys, "-J", "-m", "all_trec", *(str(FOLDER / each) for each in RUN))
+    found = {name: float(value) for name, _, value in map(str.split, lines) if name != "runid"}
+    values = {name: value for name, value in wanted["aggregated_intersection"].items() if name in found}
+    assert len(values) >= 60
+    assert {name: found[name] for name in values} == pytest.approx(values, abs=5.1e-5)
