@@ -1,6 +1,7 @@
 """Spark jobs around evalcore: score every query of every system, then estimate and contrast.
 
     cli/                the command line            pipeline/     the two jobs: the only place where stages meet
+    api.py              the jobs on DataFrames
     checks.py           what is refused before Spark starts
     config*.py          settings                    session.py, java.py, doctor.py   the machine
     tables.py           every table's columns       store.py      evaluation directories

@@ -31,9 +31,8 @@ def blocks(page: str, kind: str) -> list[str]:
     return [block for of_kind, block in OF_CODE.findall(page) if of_kind == kind]
 
 
-def run_examples(page: str) -> None:
+def run_examples(page: str, **names: object) -> None:
     """Every example gives what is shown below it; names go on from block to block."""
-    names: dict[str, object] = {}
     for number, block in enumerate(blocks(page, "python")):
         if not block.startswith(">>>"):
             continue
@@ -258,5 +257,12 @@ def anchors_of(page: str) -> set[str]:
 # python.md
 
 
+ON_SPARK = "## On Spark DataFrames"
+
+
 def test_the_examples_of_python_give_what_is_shown():
-    run_examples(PAGES["python.md"])
+    run_examples(PAGES["python.md"].partition(ON_SPARK)[0])
+
+
+def test_the_examples_of_python_on_spark_give_what_is_shown(spark):
+    run_examples(PAGES["python.md"].partition(ON_SPARK)[2], spark=spark)

@@ -18,6 +18,15 @@ from jobs.figures import figure
 
 def show_score(output: str, manifest: Mapping[str, Any]) -> None:
     """What was scored, what was not, and the next command."""
+    show_answers(output, manifest)
+    units = [key for key in manifest["query_columns"] if key != "weight"][:2]
+    columns = [key if key.isidentifier() else f'"{key}"' for key in units]
+    command = f"evaljob aggregate {output} --unit {' or '.join(['query_id', *columns])}"
+    terminal().print(f"next: {command}", soft_wrap=True)
+
+
+def show_answers(output: str, manifest: Mapping[str, Any]) -> None:
+    """What was scored, and what was not."""
     counts, out = manifest["counts"], terminal()
     treated = {key: meanings[manifest["conventions"][key]] for key, meanings in TREATED.items()}
     of = {"system": len(manifest["systems"]), "query": manifest["n_queries"], "metric": len(manifest["metrics"])}
@@ -46,9 +55,6 @@ def show_score(output: str, manifest: Mapping[str, Any]) -> None:
     show_notes(out, manifest["notes"])
     _show_diagnostics(out, manifest)
     _show_spread(out, manifest["spread"])
-    units = [key for key in manifest["query_columns"] if key != "weight"][:2]
-    columns = [key if key.isidentifier() else f'"{key}"' for key in units]
-    out.print(f"next: evaljob aggregate {output} --unit {' or '.join(['query_id', *columns])}", soft_wrap=True)
 
 
 TREATED = {
