@@ -107,8 +107,11 @@ class Audit:
         """Rankings of all queries, also of those outside the universe, watched."""
         sums = {key: F.sum(key) for key in ("n_duplicates", "n_collapsed", "n_misordered", "n_tied")}
         sums["n_documents"] = F.sum("n_retrieved")
-        of_systems = {f"{OF_SYSTEM}{index}": F.count_if(F.col("system") == each) for index, each in enumerate(systems)}
-        return self._watch("ranked", ranked, {"n_rankings": F.count("*"), **sums, **of_systems})
+        some = F.col("n_retrieved") > 0  # rows of the input may be rankings without a document
+        of_systems = {
+            f"{OF_SYSTEM}{index}": F.count_if(some & (F.col("system") == each)) for index, each in enumerate(systems)
+        }
+        return self._watch("ranked", ranked, {"n_rankings": F.count_if(some), **sums, **of_systems})
 
     def judged(self, judged: DataFrame) -> DataFrame:
         """The judgments of each query, also of those outside the universe, watched."""

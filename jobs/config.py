@@ -53,7 +53,7 @@ def _two(columns: list[str]) -> list[str]:
 
 
 INPUT_COLUMNS = (
-    "system", "query_id", "doc_id", "score", "rank", "relevance", "subtopic", "propensity", "position", "time"
+    "system", "query_id", "doc_id", "score", "rank", "relevance", "judged", "subtopic", "propensity", "position", "time"
 )  # fmt: skip
 """What columns of runs and judgments can be for us."""
 
@@ -72,7 +72,7 @@ class Inputs(Section):
     format: Literal["auto", "trec", "parquet", "orc", "csv", "tsv", "jsonl"] = Field(
         default="auto", description="how runs and judgments are written; auto looks at each path"
     )
-    layout: Literal["auto", "long", "wide", "log"] = Field(
+    layout: Literal["auto", "long", "nested", "wide", "log"] = Field(
         default="auto", description="what a row of runs is; auto looks at the columns"
     )
     columns: dict[Annotated[str, AfterValidator(_known("column", INPUT_COLUMNS))], str] = Field(

@@ -12,7 +12,7 @@ from pyspark.sql.types import NullType
 from evalcore import Conventions
 from evalcore.conventions import TIES_BY_SCORE
 from evalcore.statuses import NO_RELEVANT, OK, RELEVANT_GRADE, UNANSWERED, UNJUDGED
-from jobs.tables import EXTRAS, RANKING_COLUMNS
+from jobs.tables import AUDITED_JUDGMENTS, EXTRAS, RANKING_COLUMNS
 
 BY_SUBTOPIC = frozenset({"subtopics", "preferences"})
 """Needs for which a document may have several judgments, one for each subtopic or group."""
@@ -273,7 +273,3 @@ def complete(
     return filled.select(
         *RANKING_COLUMNS, *gathered, *(f"`{key}`" for key in others), "n_duplicates", *AUDITED_JUDGMENTS
     )
-
-
-AUDITED_JUDGMENTS = ("n_repeated", "n_contradictory", "n_subtopics")
-"""Counts of judgments, for the audit, that ride along with a ranking as n_duplicates does."""

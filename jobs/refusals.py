@@ -138,6 +138,38 @@ def of_runs(counts: Mapping[str, int], runs: DataFrame, conventions: Conventions
         )
 
 
+class WholeFacts(Protocol):
+    """What `jobs.nested.facts` counts."""
+
+    @property
+    def n_repeated(self) -> int: ...  # noqa: D102
+    @property
+    def n_contradictory(self) -> int: ...  # noqa: D102
+
+
+def nothing_in(paths: Sequence[str]) -> DataRefused:
+    """What is said of runs without a row."""
+    return DataRefused(f"--runs: no row can be used: there is none in {', '.join(paths)}")
+
+
+def of_whole_rankings(facts: WholeFacts, rows: DataFrame) -> None:
+    """Raises DataRefused for rankings that are there twice, and for queries whose judgments are not the same in all."""
+    if facts.n_repeated:
+        twice = rows.groupBy("system", "query_id").count().where("count > 1")
+        raise DataRefused(
+            f"--runs: {number_of(facts.n_repeated, 'ranking')} more than one of a system and query: "
+            f"{_examples(twice, system='system', query='query_id')}; keep one row of each"
+        )
+    if facts.n_contradictory:
+        hashed = F.xxhash64("judged")
+        differ = rows.groupBy("query_id").agg(F.min(hashed).alias("one"), F.max(hashed).alias("other"))
+        raise DataRefused(
+            f"--runs: judgments of {number_of(facts.n_contradictory, 'query')} differ between its rows: queries "
+            f"{first_ids(differ.where('one < other'))}; every row must hold the grades of all judged documents of its "
+            "query"
+        )
+
+
 def of_judgments(
     counts: Mapping[str, int], qrels: DataFrame, *, repeated: str, by_subtopic: bool, of_one_grade: Sequence[str]
 ) -> None:

@@ -38,6 +38,8 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "reference": ("reference",),  # array<string>: what the reference system returned for the query, best first
 }
 """What a metric, tie rule or diagnostic can ask for, and the columns of RANKINGS that hold it."""
+AUDITED_JUDGMENTS = ("n_repeated", "n_contradictory", "n_subtopics")
+"""Counts of judgments, for the audit, that ride along with a ranking as n_duplicates does."""
 QRELS_SCHEMA = "query_id string, doc_id string, relevance double, subtopic string, propensity double"
 SCORE_KEYS = ("system", "query_id")
 SCORE_FACTS = ("n_retrieved", "n_relevant", "n_judged", "status")

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 STAGES = {
     f"jobs.{name}"
     for name in (
-        *("audit", "judgments", "prepare", "queries", "rankings", "score", "spread", "summary"),
+        *("audit", "judgments", "prepare", "queries", "rankings", "nested", "score", "spread", "summary"),
         *("unit_sums", "pairs", "whole_queries", "quantiles", "segments"),
     )
 }

@@ -47,7 +47,7 @@ class Answers:
 
     def counts(self) -> dict[str, Any]:
         """All counts of the audit; call it when RANKINGS have been read."""
-        counts: dict[str, Any] = {**asdict(self.qrel_counts), **self.watched.counts()}
+        counts: dict[str, Any] = {**asdict(self.qrel_counts), **self.source.counts, **self.watched.counts()}
         judged = counts["n_ok"] + counts["n_no_relevant"] + counts["n_unanswered"]
         if not self.source.unlabelled:
             counts["n_judged_unasked"] = counts["n_judged_queries"] - judged // len(self.systems)
@@ -97,6 +97,20 @@ def answers(spark: SparkSession, config: Config, metrics: Sequence[Metric], prog
     others += query_facts.of_judgments(config.queries, others)
     check_columns(metrics, others, chosen)
     watched = audit.Audit(conventions, needs, removes_self=config.prepare.self_retrieval == "remove")
+    known: dict[str, Any] = {
+        "config": config,
+        "source": source,
+        "systems": systems,
+        "qrel_counts": qrel_counts,
+        "queries": queries,
+        "others": others,
+        "watched": watched,
+        "depth": depth,
+    }
+    if source.whole is not None:
+        ranked, complete = source.whole.rankings(watched, queries, depth=depth)
+        complete = watched.rankings(complete, n_systems=len(systems))
+        return Answers(**known, judgments=source.qrels, ranked=ranked, how={}, rankings=complete)
     judgments = rankings.judgments(source.qrels, needs=needs, repeated=config.judgments.repeated)
     how: dict[str, Any] = {"conventions": conventions, "collapse": config.prepare.separator is not None}
     kept = source.kept(watched.runs(source.needed_runs))
@@ -115,14 +129,7 @@ def answers(spark: SparkSession, config: Config, metrics: Sequence[Metric], prog
         unlabelled=source.unlabelled,
     )
     return Answers(
-        config=config,
-        source=source,
-        systems=systems,
-        qrel_counts=qrel_counts,
-        queries=queries,
-        others=others,
-        watched=watched,
-        depth=depth,
+        **known,
         judgments=judgments,
         ranked=ranked,
         how=how,

@@ -15,6 +15,7 @@ from jobs import queries as query_facts
 from jobs.checks import NO_QRELS
 from jobs.config import Config
 from jobs.errors import DataRefused, UsageError
+from jobs.pipeline.whole import whole_rankings
 from jobs.tables import QRELS_SCHEMA
 
 
@@ -22,6 +23,8 @@ class Source:
     """The input of a scoring run as tables.
 
     judged   whether there must be judgments
+
+    `whole` are rankings that are rows of the input; then RUNS and QRELS are there for examples in messages alone.
     """
 
     def __init__(
@@ -50,12 +53,16 @@ class Source:
             self._labels: readers.Reader | None = readers.open_input(spark, inputs, "qrels", order=self._order)
         else:
             self._labels = self._runs if self._runs.has_labels else None
+        self.whole = whole_rankings(self._runs, config, needs=needs)
+        if self.whole is not None:
+            self.needed_runs, self.qrels = self.whole.runs(), self.whole.qrels()
+            return
         self._all_runs = self._runs.runs(placed=rankings.looks_at_places(conventions))
         self.runs = prepare.documents(self._all_runs, config.prepare)
         if self._labels is not None:
             self._labelled = self._labels.labels(preferences="preferences" in needs)
             qrels = prepare.documents(judgments.graded(self._labelled, self._judgments), config.prepare)
-            self.qrels: DataFrame = prepare.without_self(qrels, config.prepare)
+            self.qrels = prepare.without_self(qrels, config.prepare)
         elif judged:
             raise UsageError(f"{NO_QRELS}, or the column of runs that holds judgments with inputs.columns.relevance")
         else:
@@ -67,6 +74,11 @@ class Source:
         """Whether there are no judgments at all."""
         return self._labels is None
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Counts that were taken before anything is scored."""
+        return {} if self.whole is None else self.whole.counts
+
     def kept(self, runs: DataFrame) -> DataFrame:
         """RUNS without what is removed once it has been counted."""
         return prepare.without_self(runs, self._prepare)
@@ -77,6 +89,8 @@ class Source:
 
     def qrel_counts(self) -> audit.QrelCounts:
         """What one pass over QRELS tells.  Raises DataRefused for judgments that cannot be read."""
+        if self.whole is not None:
+            return self.whole.qrel_counts(sample=self._sample)
         counts = audit.count_qrels(self.qrels, expected=self._grades)
         if self._labels is not None:
             paths = self._inputs.qrels or self._inputs.runs
@@ -105,6 +119,8 @@ class Source:
 
     def systems(self) -> list[str]:
         """The names of all systems, in order."""
+        if self.whole is not None:
+            return self.whole.systems()
         return refusals.systems_of(
             self._all_runs,
             paths=self._inputs.runs,
@@ -138,6 +154,8 @@ class Source:
     def _checks(
         self, counts: Mapping[str, int], scores: DataFrame, metrics: Sequence[Metric], *, asked_for_all: bool
     ) -> list[Callable[[], None]]:
+        if self.whole is not None:
+            return self.whole.checks(counts, scores, asked_for_all=asked_for_all)
         of_one_grade = [name(metric) for metric in metrics if takes_one_grade(metric)]
         repeated, by_subtopic = self._judgments.repeated, bool(self._needs & rankings.BY_SUBTOPIC)
         conventions = self._conventions

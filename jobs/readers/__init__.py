@@ -28,6 +28,17 @@ class Reader(Protocol):
         """Whether rows of runs hold judgments too."""
         ...
 
+    def has(self, column: str) -> bool:
+        """Whether there is this column of ours."""
+        ...
+
+    def arrays(self, *, ids: bool) -> DataFrame | None:
+        """A row for each ranking, where the input has them with their grades.
+
+        ids  whether to look at the documents
+        """
+        ...
+
     def runs(self, *, placed: bool) -> DataFrame:
         """RUNS, with the column `file` beside."""
         ...

@@ -57,8 +57,19 @@ class Columns:
         """An id as text, anything else as numbers; arrays element by element. Null where there is none."""
         column, found = self.raw(ours), self.type_of(ours)
         element = found.elementType if isinstance(found, T.ArrayType) else found
-        convert = self._id if ours in IDS else number if isinstance(element, T.StringType) else _double
-        return F.transform(column, convert) if element is not found else convert(column)
+        if element is found:
+            return self.convert(ours, column)
+        if isinstance(element, T.StringType):
+            return F.transform(column, lambda item: self.convert(ours, item))
+        return column.cast("array<string>" if ours in IDS else "array<double>")
+
+    def convert(self, ours: str, column: Column) -> Column:
+        """A cell, or an element of an array, as an id or a number."""
+        found = self.type_of(ours)
+        element = found.elementType if isinstance(found, T.ArrayType) else found
+        if ours not in IDS:
+            return number(column) if isinstance(element, T.StringType) else column.cast("double")
+        return self._id(column)
 
     def _id(self, column: Column) -> Column:
         # reading puts U+FFFD for bytes that are not UTF-8, and would make one id of several
@@ -105,10 +116,6 @@ class Columns:
         if ours == "score" and self.has("rank"):
             return f"{told}, or rank by the column rank with --set score.conventions.ties=rank_column"
         return f"{told}, or take the names of files with --system-from file" if ours == "system" else told
-
-
-def _double(column: Column) -> Column:
-    return column.cast("double")
 
 
 def _field(kind: T.DataType, path: Sequence[str]) -> T.DataType | None:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from evalcore.errors import unknown
 from jobs.errors import UsageError, address
-from jobs.readers import layouts
+from jobs.readers import layouts, nested
 from jobs.readers.columns import Columns
 from jobs.readers.formats import FILE, PLACE, Table, read
 from jobs.readers.layouts import TORN, Layout
@@ -45,6 +45,19 @@ class TableReader:
     def has_labels(self) -> bool:
         """Whether rows of runs hold judgments too."""
         return self.columns.has("relevance")
+
+    def has(self, column: str) -> bool:
+        """Whether there is this column of ours."""
+        return self.columns.has(column)
+
+    def arrays(self, *, ids: bool) -> DataFrame | None:
+        """A row for each ranking where rows hold rankings and their grades, else None: `nested.rankings`.
+
+        ids  whether to look at the documents, if there are any
+        """
+        if self.layout != "nested" or not nested.is_graded(self.columns):
+            return None
+        return nested.rankings(self.columns, by_file=self.by_file, ids=ids)
 
     def runs(self, *, placed: bool) -> DataFrame:
         """RUNS, with a null column `file` beside: one system's rows may be spread over many files."""
@@ -84,6 +97,8 @@ class TableReader:
         """The first three rows that could not be divided, have a null or blank id, or lack the number that counts."""
         if broken := self.table.broken():
             return broken
+        if self.layout == "nested" and (torn := nested.flaws(self.columns).limit(3).collect()):
+            return [_told(row.asDict(), [key for key in row.asDict() if key != "file"]) for row in torn]
         runs = wanted in ("score", "rank")
         rows = self._run_rows(self.columns) if runs else self._judgment_rows()
         ids = [key for key in ("system", "query_id", "doc_id") if key in rows.columns]
@@ -102,13 +117,15 @@ class TableReader:
     def _run_rows(self, columns: Columns) -> DataFrame:
         if self.layout == "wide":
             return layouts.wide(columns, systems=self.systems)
+        if self.layout == "nested":
+            return nested.documents(columns, by_file=self.by_file)
         if self.layout == "log":
             return layouts.log(columns, by_file=self.by_file)
         return layouts.long(columns, by_file=self.by_file, by_rank=self.order == "rank")
 
     def _judgment_rows(self) -> DataFrame:
         """Where runs hold the judgments too, a document without one is no judgment."""
-        rows = layouts.judgments(self.columns)
+        rows = nested.judgments(self.columns) if self.layout == "nested" else layouts.judgments(self.columns)
         return rows.where(F.col("raw_relevance").isNotNull() | F.col(TORN)) if self.kind == "runs" else rows
 
 

@@ -44,6 +44,15 @@ class TrecReader:
 
     has_labels = False
 
+    def has(self, column: str) -> bool:
+        """Whether there is this column of ours."""
+        return column in ("system", "query_id", "doc_id", "score", "rank")
+
+    def arrays(self, *, ids: bool) -> DataFrame | None:
+        """None: a line is a document."""
+        del ids
+        return None
+
     def runs(self, *, placed: bool) -> DataFrame:
         """RUNS, with the column `file` beside.  A line that cannot be read has a null system, query and document."""
         field = self._fields()
