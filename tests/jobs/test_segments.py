@@ -82,6 +82,33 @@ def test_segments_with_few_units_are_left_out_and_counted(spark, scored):
     assert store.read_manifest(scored / "aggregates" / "few")["segments"]["n_small"] == 1
 
 
+def test_segments_of_two_columns_where_systems_answer_different_queries_count_each_query_once(spark, tmp_path):
+    countries = {f"q{n:02d}": "de" if n % 3 else "fr" for n in range(36)}
+    runs = {"A": [f"{q} d1 {1 if n % 2 else -1}" for n, q in enumerate(countries) if n % 5]}
+    runs["A"] += [f"{q} d0 0" for n, q in enumerate(countries) if n % 5]
+    runs["B"] = [f"{q} d1 1" for n, q in enumerate(countries) if n % 7]
+    settings = write_trec(tmp_path, runs=runs, qrels=[f"{q} d1 1" for q in countries])
+    rows = [f"{q},{country},{'desk' if n % 2 else 'phone'}" for n, (q, country) in enumerate(countries.items())]
+    (tmp_path / "queries.csv").write_text("\n".join(["query_id,country,device", *rows]) + "\n")
+    settings |= {"inputs.queries": str(tmp_path / "queries.csv"), "score.conventions.unanswered": "skip"}
+    score(spark, tmp_path / "out", "RR", settings)
+    chosen = {"segments": ["country", "device"], "fewest_units": 2, "name": "apart", "methods": ["t"]}
+    aggregate(spark, tmp_path / "out", unit="query_id", **chosen)
+    both = [n for n in range(36) if n % 5 and n % 7]  # A finds d1 first in odd queries, second in even ones
+    kinds = {"country=de": 3, "country=fr": 3, "device=desk": 2, "device=phone": 2}
+    of = {
+        segment: [n for n in both if (n % kinds[segment] > 0) == (segment in ("country=de", "device=desk"))]
+        for segment in kinds
+    }
+    found = {row["segment"]: row for row in segment_rows(tmp_path / "out", "contrasts", "apart")}
+    for segment, numbers in of.items():
+        row = found[segment]
+        delta = sum(0.5 for n in numbers if n % 2 == 0) / len(numbers)
+        assert (row["n_queries"], row["n_units"]) == (len(numbers), len(numbers)), segment
+        assert row["delta"] == pytest.approx(delta, abs=1e-15)
+        assert (row["wins"], row["ties"]) == (sum(n % 2 == 0 for n in numbers), sum(n % 2 for n in numbers))
+
+
 def test_p_values_of_segments_are_adjusted_over_the_segments(spark, scored):
     from scipy import stats
 
