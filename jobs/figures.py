@@ -24,3 +24,12 @@ def figure(value: float | None, *, sign: str = "", form: str = "") -> str:
     if form:
         return f"{value:{form}}"
     return f"{value:{sign},.0f}" if abs(value) >= 1000 else f"{value:{sign}.4f}"
+
+
+def p_value(value: float | None) -> str:
+    """For a person: no smaller than the digits tell.
+
+    >>> p_value(0.25), p_value(1e-9), p_value(None)
+    ('0.2500', '<0.0001', '-')
+    """
+    return "<0.0001" if value is not None and value < 0.0001 else figure(value)

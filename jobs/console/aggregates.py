@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jobs.console.terminal import MOST_ROWS, show_notes, show_table, terminal
-from jobs.figures import figure
+from jobs.figures import figure, p_value
 from jobs.flags import ADJUSTED, FLAGS
 from jobs.inferred import WOODRUFF
 
@@ -158,8 +158,8 @@ CONTRAST_COLUMNS: Columns = {
     "baseline": lambda row: row["baseline"],
     "delta": lambda row: _value(row, "delta", sign="+"),
     "interval": lambda row: _interval(row, sign="+"),
-    "p": lambda row: _p(row["p_value"]),
-    "adjusted": lambda row: _p(row["p_adjusted"]),
+    "p": lambda row: p_value(row["p_value"]),
+    "adjusted": lambda row: p_value(row["p_adjusted"]),
     "win/tie/loss": lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}" if _compared(row) else "",
     "verdict": lambda row: Text(
         (row["delta"] is not None and row["verdict"]) or "", style=STYLES.get(row["verdict"], "")
@@ -195,9 +195,3 @@ def _brief(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from jobs.console.aggregates import STYLES
 from jobs.console.terminal import MOST_ROWS, show_notes, show_table, terminal
-from jobs.figures import figure
+from jobs.figures import figure, p_value
 from jobs.flags import FLAGS
 
 Row: TypeAlias = Mapping[str, Any]
@@ -66,8 +66,8 @@ def _contrast(row: Row) -> Cells:
         "data set": _data_set(row),
         "delta": figure(row["delta"], sign="+"),
         "interval": _interval(row, sign="+"),
-        "p": _p(row["p_value"]),
-        "adjusted": _p(row["p_adjusted"]),
+        "p": p_value(row["p_value"]),
+        "adjusted": p_value(row["p_adjusted"]),
         "verdict": _verdict(row),
         "better/worse/neither": _of_verdicts(verdicts) if verdicts else "",
         "flags": ", ".join(row["flags"]),
@@ -104,7 +104,7 @@ def _candidate(row: Row) -> Cells:
         "estimate": figure(row["estimate"]),
         "delta": figure(row["delta"], sign="+") if row["delta"] is not None else "",
         "interval": _interval(row, sign="+") if row["delta"] is not None else "",
-        "adjusted": _p(row["p_adjusted"]) if row["delta"] is not None else "",
+        "adjusted": p_value(row["p_adjusted"]) if row["delta"] is not None else "",
         "verdict": _verdict(row),
         **{each["metric"]: _kept(each) for each in row["auxiliary"]},
         "less the chosen": _interval(less, sign="+") if less else "",
@@ -140,9 +140,3 @@ def _verdict(row: Row) -> Text:
 
 def _interval(row: Row, *, sign: str = "") -> str:
     return f"{figure(row['low'], sign=sign)} to {figure(row['high'], sign=sign)}"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -167,18 +167,7 @@ def inferred(found: Values, config: Config) -> Inferred:
     )
     apart = conventions.unanswered == "skip" and any(UNANSWERED in each.statuses for each in found.found.values())
     sums = summed(counted, conventions, baseline=chosen.baseline, apart=apart)
-    settings = Settings(
-        methods=chosen.methods,
-        confidence=chosen.confidence,
-        replicates=chosen.replicates,
-        seed=chosen.seed,
-        baseline=chosen.baseline,
-        bucketed=sums.buckets > 0,
-        restricted=sums.restricted,
-        tests=chosen.tests,
-        adjust=chosen.adjust,
-        margins=chosen.margins,
-    )
+    settings = Settings.of(chosen, bucketed=sums.buckets > 0, restricted=sums.restricted)
     pairs = pairs_of(counted.systems, chosen.baseline) if sums.restricted else []
     known = Sums.of_columns(
         sums.sums, sums.pairs, systems=counted.systems, pairs=pairs, measures=measures, exponents=sums.exponents

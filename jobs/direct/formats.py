@@ -9,10 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from jobs.direct.evaluation import Inferred
 from jobs.errors import number_of
+from jobs.figures import figure, p_value
 from jobs.flags import ADJUSTED, FLAGS
 from jobs.inferred import WOODRUFF
 
@@ -204,7 +203,7 @@ def _cells(found: Inferred, estimates: Sequence[Row], contrasts: Sequence[Row]) 
     by_key = {(row["candidate"], row["metric"]): row for row in contrasts}
     cells = [header]
     for row in estimates:
-        line = [row["metric"], row["system"], _number(row["estimate"]), _interval(row)]
+        line = [row["metric"], row["system"], figure(row["estimate"]), _interval(row)]
         line += [f"{row['n_undefined']:,}" if row["n_undefined"] else ""] * undefined
         line += [", ".join(row["flags"])] * doubted
         if one:
@@ -240,10 +239,10 @@ def _pair_cells(contrasts: Sequence[Row]) -> list[list[str]]:
 def _contrast_cells(row: Row) -> list[str]:
     counted = f"{row['wins']}/{row['ties']}/{row['losses']}"
     return [
-        _number(row["delta"], sign="+"),
+        figure(row["delta"], sign="+"),
         _interval(row, sign="+"),
-        _p(row["p_value"]),
-        _p(row["p_adjusted"]),
+        p_value(row["p_value"]),
+        p_value(row["p_adjusted"]),
         counted,
         (row["delta"] is not None and row["verdict"]) or "",
     ]
@@ -257,8 +256,9 @@ def _query_cells(found: Inferred) -> list[list[str]]:
         for system, its in found.values.found.items():
             row = [query, system]
             for measure in found.measures:
-                value = its.columns[measure.source][place]
-                row.append(_number(float(value if measure.element is None else value[measure.element])))
+                column = its.columns[measure.source][place]
+                value = float(column if measure.element is None else column[measure.element])
+                row.append(figure(None if math.isnan(value) else value))
             cells.append(row)
     return cells
 
@@ -296,14 +296,4 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _interval(row: Mapping[str, Any], *, sign: str = "") -> str:
-    return f"{_number(row['low'], sign=sign)} to {_number(row['high'], sign=sign)}"
-
-
-def _number(value: float | None, *, sign: str = "") -> str:
-    if value is None or np.isnan(value):
-        return "-"
-    return f"{value:{sign},.0f}" if abs(value) >= 1000 else f"{value:{sign}.4f}"
-
-
-def _p(value: float | None) -> str:
-    return "-" if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
+    return f"{figure(row['low'], sign=sign)} to {figure(row['high'], sign=sign)}"
