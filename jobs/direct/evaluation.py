@@ -204,6 +204,7 @@ def _check_settings(config: Config) -> None:
         if (mine.get(setting) != theirs.get(setting)) if setting else mine != theirs:
             changed = [] if setting else [name for name in mine if mine[name] != theirs[name]]
             found += [f"{key}.{name}" for name in changed] or [key]
+    found += [f"inputs.columns.{key}" for key in config.inputs.columns if key not in rows.COLUMNS]
     if config.score.resolved_conventions.mean == "median":
         found.append("score.conventions.mean=median")
     if found:

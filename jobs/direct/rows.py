@@ -15,6 +15,8 @@ from jobs.direct import ir_datasets, sources, trec
 from jobs.direct.parts import FEW, Part
 from jobs.errors import DataRefused, UsageError, number_of
 
+COLUMNS = ("system", "query_id", "doc_id", "score", "rank", "relevance", "subtopic", "propensity")
+"""What columns of files are called."""
 ENDINGS = re.compile(r"\.(txt|run|trec|res|results)$")
 """What the name of a run's file may end in beside its system."""
 
@@ -167,8 +169,7 @@ def _qrel_parts(path: str, config: Config, *, preferences: bool) -> Iterator[Par
 def _table(content: bytes, file: str, config: Config, *, format: str, kind: str, order: str) -> Part:
     from jobs.direct import tables
 
-    columns: Mapping[str, str] = getattr(config.inputs, "columns", {})
-    return tables.part(content, file, format=format, kind=kind, columns=columns, order=order)
+    return tables.part(content, file, format=format, kind=kind, columns=config.inputs.columns, order=order)
 
 
 def _by_system(part: Part, *, by_tag: bool) -> dict[str, dict[str, list[Any]]]:

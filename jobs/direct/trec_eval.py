@@ -76,11 +76,10 @@ def of_estimates(found: Inferred, *, per_query: bool) -> Iterator[str]:
     method = found.settings.methods[0]
     estimates = [row for row in found.estimates if row["method"] == method]
     for system, its in found.values.found.items():
-        if per_query:
-            for place, query in enumerate(its.queries):
-                for metric, column in its.per_query()[query].items():
-                    if np.ndim(column) == 0 and its.statuses[place] not in left_out(found.values.conventions):
-                        yield _line(metric, query, _shown("", column))
+        for (query, of_query), status in zip(its.per_query().items() if per_query else (), its.statuses, strict=False):
+            for metric, value in of_query.items():
+                if np.ndim(value) == 0 and status not in left_out(found.values.conventions):
+                    yield _line(metric, query, _shown("", value))
         for row in estimates:
             if row["system"] == system:
                 value = float("nan") if row["estimate"] is None else row["estimate"]

@@ -201,3 +201,14 @@ def test_no_big_package_is_imported_for_trec_files(small):
         [sys.executable, "-c", program], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}
     )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_columns_may_have_other_names(small, capsys):
+    write("run.csv", [{"model": "m", "q": "q1", "doc": "b", "s": 1}])
+    names = {"system": "model", "query_id": "q", "doc_id": "doc", "score": "s"}
+    words = [word for key, name in names.items() for word in ("--set", f"inputs.columns.{key}={name}")]
+    write("qrels.tsv", [{"q": "q1", "doc": "b", "relevance": 1}])
+    told = json.loads(printed(capsys, "qrels.tsv", "run.csv", "--metrics", "RR", "--json", *words))
+    assert told["estimates"][0]["estimate"] == 1
+    wrong = printed(capsys, "qrels.tsv", "run.csv", *words[:-1], "inputs.columns.score=scor", code=USAGE)
+    assert 'unknown column "scor"' in wrong
