@@ -10,6 +10,7 @@
     scoring.py       metrics under conventions, and sanity checks beside them
     conventions.py   the choices that change a number; presets.py: named sets of them
     evaluation.py    values of runs in one call; evaluated.py: what it returns
+      reading.py     what callers give, mappings and tables alike
       plain.py       mappings as rows; given.py: their ids and numbers
       tables.py      tables as rows; arrow.py: those that speak its C interface
       listed.py      rows, query by query; ranked.py, judged.py: in rank order, with what is judged

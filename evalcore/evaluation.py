@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from evalcore import plain
 from evalcore.arrays import BoolArray, FloatArray
 from evalcore.conventions import Conventions
 from evalcore.errors import ConventionError, DataError, MetricNameError
 from evalcore.evaluated import Evaluation
-from evalcore.given import by_text, few, finite, numbers
+from evalcore.given import by_text, few
 from evalcore.ids import unified
 from evalcore.judged import Judged, judged_rankings
-from evalcore.listed import PROPENSITY, Listed, judgments_of, runs_of, weights_of
+from evalcore.listed import runs_of
 from evalcore.metrics.base import Metric
 from evalcore.metrics.names import column_name, name, parse_list
 from evalcore.plain import Qrels, Run
 from evalcore.presets import preset as preset_of
 from evalcore.ranked import Ranked
 from evalcore.rankings import JudgedRankings
+from evalcore.reading import Answers, read_judgments, read_queries
 from evalcore.scoring import Diagnostic, by_column, check, needs_of, score, takes_one_grade
 from evalcore.statuses import NO_RELEVANT, OK, RELEVANT_GRADE, UNANSWERED, UNJUDGED
-from evalcore.tables import Table, is_table, is_table_of_queries
+from evalcore.tables import Table, is_table
 
 
 def evaluate(
@@ -71,7 +71,7 @@ def evaluate(
     (('ok', 'unanswered'), 0.5, 0.25)
     """
     asked = _Asked.of(metrics, preset, conventions, diagnostics)
-    (found,) = _evaluated([_Answers.of(run, "the run")], qrels, asked, queries, reference, propensities)
+    (found,) = _evaluated([Answers.of(run, "the run")], qrels, asked, queries, reference, propensities)
     return found
 
 
@@ -102,7 +102,7 @@ def evaluate_runs(
         by_system: dict[str, Any] = dict(runs_of(runs, whose=_run_of))
     else:
         by_system = by_text(runs, "of the runs", each="system")
-    answers = [_Answers.of(run, _run_of(system)) for system, run in by_system.items()]
+    answers = [Answers.of(run, _run_of(system)) for system, run in by_system.items()]
     found = _evaluated(answers, qrels, asked, queries, reference, propensities)
     return dict(zip(by_system, found, strict=True))
 
@@ -149,37 +149,8 @@ class _Asked:
         return needs_of(self.metrics, self.conventions, self.diagnostics)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    """A run. Of a mapping only the queries that are asked for are looked at."""
-
-    whose: str
-    given: Listed | dict[str, Any]
-
-    @classmethod
-    def of(cls, run: Run | Table, whose: str) -> _Answers:
-        if isinstance(run, Listed):
-            return cls(whose, run)
-        if not is_table(run):
-            return cls(whose, by_text(run, f"of {whose}"))
-        by_system = runs_of(run, whose=lambda _: whose)
-        if len(by_system) > 1:
-            examples = few(list(by_system)[:4])
-            raise DataError(f"{whose} has {len(by_system)} systems: {examples}; evaluate_runs takes several")
-        return cls(whose, next(iter(by_system.values())))
-
-    @property
-    def queries(self) -> Collection[str]:
-        return self.given.queries if isinstance(self.given, Listed) else self.given.keys()
-
-    def among(self, universe: Sequence[str]) -> Listed:
-        if isinstance(self.given, Listed):
-            return self.given.of(universe)
-        return plain.run_of(self.given, universe, whose=self.whose)
-
-
 def _evaluated(
-    answers: Sequence[_Answers],
+    answers: Sequence[Answers],
     qrels: Qrels | Table,
     asked: _Asked,
     queries: Collection[Any] | Mapping[Any, float] | Table | None,
@@ -187,17 +158,17 @@ def _evaluated(
     propensities: Mapping[Any, Mapping[Any, float]] | Table | None,
 ) -> list[Evaluation]:
     rules = asked.conventions
-    judgments, labelled, chances = _judgments(qrels, propensities, needed="propensities" in asked.needs)
+    judgments, labelled, chances = read_judgments(qrels, propensities, needed="propensities" in asked.needs)
     names = judgments.queries
     unlabelled = not names and not any(metric.FACTS.judgments for metric in asked.metrics)
     if unlabelled:
         names = list(dict.fromkeys(query for run in answers for query in run.queries))
         labelled = dict.fromkeys(names)
-    universe, weights = (names, None) if queries is None else _universe(queries)
+    universe, weights = (names, None) if queries is None else read_queries(queries)
     for run in answers:
         _check(rules, run, labelled, universe, weights)
 
-    other = None if reference is None else _Answers.of(reference, "the reference run").among(universe)
+    other = None if reference is None else Answers.of(reference, "the reference run").among(universe)
     listed = [run.among(universe) for run in answers]
     others = [each.of(universe) for each in (judgments, other, chances) if each is not None]
     texts, codes = unified([each.documents for each in (*others, *listed)])
@@ -230,45 +201,9 @@ def _evaluated(
     return found
 
 
-def _judgments(
-    qrels: Qrels | Table, propensities: Mapping[Any, Mapping[Any, float]] | Table | None, *, needed: bool
-) -> tuple[Listed, dict[str, None], Listed | None]:
-    """The judgments, the queries that have any, and propensities: those given, else of the judgments if needed.
-
-    Raises DataError for numbers that are not finite.
-    """
-    chances, whose, what = None, "the propensities", "the propensity"
-    if is_table(qrels):
-        found, chances = judgments_of(qrels, also=PROPENSITY if needed and propensities is None else None)
-        labelled = dict.fromkeys(found.queries)
-    else:
-        by_query = by_text(qrels, "of the judgments")
-        found = plain.judgments_of(by_query)
-        labelled = dict.fromkeys(query for query, given in by_query.items() if not isinstance(given, Mapping) or given)
-    if is_table(propensities):
-        chances, _ = judgments_of(propensities, PROPENSITY, whose=whose)
-    elif propensities is not None:
-        chances = plain.judgments_of(by_text(propensities, f"of {whose}"), whose=whose, what=what)
-    finite(found.numbers, found.place_of("the grade"))
-    if chances is not None:
-        finite(chances.numbers, chances.place_of(what))
-    return found, labelled, chances
-
-
-def _universe(queries: Collection[Any] | Mapping[Any, float] | Table) -> tuple[list[str], FloatArray | None]:
-    """The queries, each once, and their weights."""
-    if is_table_of_queries(queries):
-        return weights_of(queries)
-    if not isinstance(queries, Mapping):
-        return list(by_text(dict.fromkeys(queries), "asked for")), None
-    weights = by_text(queries, "asked for")
-    names = list(weights)
-    return names, numbers(list(weights.values()), lambda index: f"the weight of query {names[index]}")
-
-
 def _check(
     conventions: Conventions,
-    run: _Answers,
+    run: Answers,
     judged: Collection[str],
     universe: Sequence[str],
     weights: FloatArray | None,

@@ -45,7 +45,7 @@ class Judged:
             names, groups = listed.groups.appearing()
             places = {name: place for place, name in enumerate(sorted(names))}
             groups = np.array([places[name] for name in names], dtype=np.int64)[groups]
-        order = sort_segments(documents, listed.offsets)
+        order = sort_segments(documents, listed.offsets, stable=False)
         first = _first(documents[order], listed.offsets)
         if not first.all():
             order = np.lexsort((groups, documents, _segment(listed.offsets)))
@@ -102,7 +102,7 @@ def judged_rankings(
     texts   of the codes of documents
     """
     looked_at = of_judged = None
-    best_first = sort_segments(-judged.values, judged.offsets)
+    best_first = sort_segments(-judged.values, judged.offsets, stable=False)
     if propensities is not None:
         looked_at = propensities.find(ranked.documents, ranked.offsets)
         chances = propensities.find(judged.documents, judged.offsets)

@@ -117,7 +117,7 @@ def runs_of(table: Table, *, whose: Callable[[str], str]) -> dict[str, Listed]:
     ranks = first if number == RANK else columns.numbers(RANK, place) if RANK in columns else None
     nothing = offsets_of([])
     names, codes = queries.appearing()
-    if SYSTEM not in columns:
+    if SYSTEM not in columns or not len(documents):
         run = Listed(columns.whose, [], nothing, documents, scores, ranks)
         return {"": run.by_query(names, codes)}
     systems, of_row = columns.ids(SYSTEM).appearing()

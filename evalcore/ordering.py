@@ -48,11 +48,11 @@ def rank_order(
             raise DataError("ties: rank_column needs the rank column")
         return sort_segments(ranks, offsets)
     keys = _compared(scores, conventions)
-    order = sort_segments(keys, offsets)
     if conventions.ties == "input_order":
-        return order
+        return sort_segments(keys, offsets)
     if doc_ids is None:
         raise DataError(f"ties: {conventions.ties} needs document ids")
+    order = sort_segments(keys, offsets, stable=False)
     ascending = conventions.ties in ("doc_id_asc", "random")
     return _break_ties(order, keys, offsets, doc_ids, descending=not ascending)
 

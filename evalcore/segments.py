@@ -67,9 +67,10 @@ def index_in_segment(offsets: Offsets) -> IntArray:
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
 
 
-def sort_segments(values: AnyArray, offsets: Offsets) -> IntArray:
-    """Stable ascending order of the items within each segment, as indices into values.  (n_items,)
+def sort_segments(values: AnyArray, offsets: Offsets, *, stable: bool = True) -> IntArray:
+    """Ascending order of the items within each segment, as indices into values.  (n_items,)
 
+    stable   whether equal items keep their order; where that does not matter it takes half of the time
     Segments of one length are sorted together as the rows of a matrix: short rows sort in cache,
     where one sort of everything by (segment, value) would not.
     """
@@ -78,7 +79,7 @@ def sort_segments(values: AnyArray, offsets: Offsets) -> IntArray:
     for length in np.unique(lengths[lengths > 0]):
         starts = offsets[:-1][lengths == length]
         items = starts[:, None] + np.arange(length)
-        ranked = np.argsort(values[items], axis=1, kind="stable")
+        ranked = np.argsort(values[items], axis=1, kind="stable" if stable else None)
         order[items] = starts[:, None] + ranked
     return order
 

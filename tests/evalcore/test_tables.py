@@ -208,6 +208,7 @@ def without(rows, name):
             r'"score" has the Arrow type \+l; cast it to texts or numbers',
         ),
         (pa.chunked_array([[1.0]]), QRELS, "a column was given, of the Arrow type g, where a table is needed"),
+        (pa.table({**RUN, "system": ["A"] * 7}).slice(0, 0), QRELS, r"no query of the run is judged; run e\.g\. none"),
         (RUN, {**QRELS, "relevance": [None] * 7}, "7 numbers are NaN or infinite: the grade of query q2, document 0"),
         (RUN, {**QRELS, "doc_id": ["d1"] * 7}, "documents are judged again with another grade: query q1 of the judgm"),
     ],
