@@ -22,11 +22,8 @@ from evalcore.statuses import left_out
 from jobs.buckets import buckets_of
 from jobs.errors import DataRefused, number_of
 from jobs.infer import pairs_of
-from jobs.measures import Measure
+from jobs.measures import TIE, Measure
 from jobs.sums import PARTS, TEXTS
-
-TIE = 1e-9
-"""As in `jobs.pairs`: values closer than this are a tie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
