@@ -15,6 +15,7 @@ Job 1, from files to SCORES:
     queries.py          columns, weights and segments of queries, and never their text
     prepare.py          a sample of queries, passages as their documents, no document for itself   ids.py
     rankings.py         RUNS + QRELS -> RANKINGS    score.py      RANKINGS -> SCORES (udfs.py)
+    inspect.py          what an input seems to be, and a configuration of it
     nested.py           rows that hold whole rankings -> RANKINGS, without moving a document
     audit.py            counts, on the way          refusals.py   the message for each that is not allowed
     input_gates.py      levels of these counts      examples.py   up to three rows of each

@@ -79,6 +79,9 @@ class Inputs(Section):
         default={}, description="what columns of runs and judgments are called, where not as here"
     )
     systems: list[str] = Field(default=[], description="the columns of scores where each system has one")
+    gaps: Literal["refuse", "close"] = Field(
+        default="refuse", description="positions of a log that are not 1, 2, 3 …; close moves what is below up"
+    )
     system_from: Literal["tag", "file"] = Field(
         default="tag", description="a system's name: the run tag inside the file, or the name of the file"
     )

@@ -15,6 +15,7 @@ REFUSED_BY_EVALCORE = re.compile(r"evalcore\.errors\.\w+: (.+)")
 UNREADABLE = re.compile(r"Encountered error while reading file (.+?)\.\s")
 IN_PYTHON = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
 """The exception of a Python worker: the first line below the traceback."""
+OTHER_HEADER = "CSV header does not conform to the schema"
 NOT_THERE = re.compile(r"Path does not exist: (.+?)\.?(?:\s|$)")
 NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme \"?(\w+)")
 
@@ -40,6 +41,8 @@ def told() -> Iterator[None]:
 def _translated(text: str) -> JobError:
     if found := REFUSED_BY_EVALCORE.search(text):
         return DataRefused(found[1])
+    if (found := UNREADABLE.search(text)) and OTHER_HEADER in text:
+        return UsageError(f"{address(found[1])} has another header than the first file; files of one table begin alike")
     if found := UNREADABLE.search(text):
         why = reason(text).replace(found[1], "it").removeprefix("Encountered error while reading file it")
         return DataRefused(

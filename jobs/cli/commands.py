@@ -7,11 +7,18 @@ from typing import Annotated
 
 from cyclopts import CycloptsError, Parameter, UnusedCliTokensError
 
-from jobs.cli import aggregation_commands, audit_command, eval_command, other_commands, spark_commands
+from jobs.cli import (
+    aggregation_commands,
+    audit_command,
+    eval_command,
+    other_commands,
+    source_commands,
+    spark_commands,
+)
 from jobs.cli.app import app
 from jobs.errors import UsageError
 
-__all__ = ["aggregation_commands", "app", "audit_command", "other_commands", "run", "spark_commands"]
+__all__ = ["aggregation_commands", "app", "audit_command", "other_commands", "run", "source_commands", "spark_commands"]
 
 
 @app.command(name="eval", help_flags=[], version_flags=[])

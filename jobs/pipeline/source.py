@@ -49,6 +49,11 @@ class Source:
             "rank" if conventions.ties == "rank_column" and "scores" not in needs else "score"
         )
         self._runs = readers.open_input(spark, inputs, "runs", order=self._order)
+        if "scores" in needs and not self._runs.has_scores:
+            raise UsageError(
+                "--runs: a log or a nested table has the order of documents, and metrics, ties or diagnostics here "
+                "read scores; leave them out, or give rows of documents with their scores"
+            )
         if inputs.qrels:
             self._labels: readers.Reader | None = readers.open_input(spark, inputs, "qrels", order=self._order)
         else:
@@ -121,6 +126,11 @@ class Source:
         """The names of all systems, in order."""
         if self.whole is not None:
             return self.whole.systems()
+        if gaps := self._runs.gaps():
+            raise DataRefused(
+                f"--runs: positions have gaps: {'; '.join(gaps)}; write every position of a ranking, or let what is "
+                "below a gap move up with --set inputs.gaps=close"
+            )
         return refusals.systems_of(
             self._all_runs,
             paths=self._inputs.runs,

@@ -28,6 +28,15 @@ class Reader(Protocol):
         """Whether rows of runs hold judgments too."""
         ...
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether scores are what the systems gave, and not made of positions."""
+        ...
+
+    def gaps(self) -> list[str]:
+        """The first rankings of a log whose positions are not 1, 2, 3 …"""
+        ...
+
     def has(self, column: str) -> bool:
         """Whether there is this column of ours."""
         ...
@@ -85,6 +94,7 @@ def open_input(
         layout=inputs.layout if option == "runs" else "auto",
         given=inputs.columns,
         systems=inputs.systems if option == "runs" else (),
+        closes_gaps=inputs.gaps == "close",
         by_file=by_file,
         order=order,
     )

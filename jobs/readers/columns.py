@@ -108,7 +108,9 @@ class Columns:
         """What is said of a column that is not there: the nearest name, and how to name another."""
         theirs, columns = self.theirs(ours), self.table.columns
         told = f'there is no column "{theirs}" (columns: {", ".join(columns)})'
-        names = {name.casefold(): name for name in _paths(self.table.frame.schema) if name in columns or "." in name}
+        names = {
+            name.casefold(): name for name, _ in paths_of(self.table.frame.schema) if name in columns or "." in name
+        }
         near = difflib.get_close_matches(theirs.casefold(), names, n=1)
         if ours != theirs:
             return f"{told}{f'; did you mean {names[near[0]]}?' if near else ''}"
@@ -129,11 +131,11 @@ def _field(kind: T.DataType, path: Sequence[str]) -> T.DataType | None:
     return _field(kind[path[0]].dataType, path[1:])
 
 
-def _paths(kind: T.DataType, above: str = "") -> Iterator[str]:
-    """The dotted names of all columns and fields."""
+def paths_of(kind: T.DataType, above: str = "", *, in_array: bool = False) -> Iterator[tuple[str, T.DataType]]:
+    """The dotted names of all columns and fields, with their types; inside an array's structs these are arrays."""
     if isinstance(kind, T.ArrayType):
-        yield from _paths(kind.elementType, above)
+        yield from paths_of(kind.elementType, above, in_array=True)
     elif isinstance(kind, T.StructType):
         for field in kind.fields:
-            yield f"{above}{field.name}"
-            yield from _paths(field.dataType, f"{above}{field.name}.")
+            yield f"{above}{field.name}", T.ArrayType(field.dataType) if in_array else field.dataType
+            yield from paths_of(field.dataType, f"{above}{field.name}.", in_array=in_array)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from jobs.errors import DataRefused, UsageError, number_of
 from jobs.readers.paths import CATALOG, Format, located
@@ -72,7 +73,7 @@ def read(spark: SparkSession, paths: Sequence[str], *, format: Format, option: s
         table = _json(spark, paths, where, option=option)
     else:
         table = Table(frame=_placed(columnar(spark, paths, format=format, option=option)), texts=False, where=where)
-    _check_names(table)
+    _check_names(table.columns, table.where)
     return table
 
 
@@ -108,12 +109,14 @@ def _divided(spark: SparkSession, paths: Sequence[str], where: str, *, tabs: boo
         raise DataRefused(f"--{option}: there is no line in {', '.join(paths)}")
     text = line[0].lstrip("\ufeff")
     divider = "\t" if tabs else max(DIVIDERS, key=text.count)
-    header = [name or f"_c{place}" for place, name in enumerate(next(csv.reader([text], delimiter=divider)))]
+    cells = next(csv.reader([text], delimiter=divider))
+    header = [name or f"_c{place}" for place, name in enumerate(cells)]
     if len(header) == 1:
         wanted = "a tab" if tabs else "a comma, semicolon, bar or tab"
         raise UsageError(
             f'{where}: the first line, "{text[:60]}", is not divided by {wanted}; it must name the columns'
         )
+    _check_names(header, where)
     if any("`" in name for name in header):
         raise UsageError(f"{where}: a column has a backtick in its name; rename it")
     if numbers := [name for name in header if name.replace(".", "", 1).isdigit()]:
@@ -122,8 +125,11 @@ def _divided(spark: SparkSession, paths: Sequence[str], where: str, *, tabs: boo
         )
     schema = ", ".join(f"`{name}` STRING" for name in (*header, UNREAD))
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREAD, "sep": divider, "escape": '"'}
+    named = T.StructType([T.StructField(name, T.StringType()) for name in (*cells, UNREAD)])
     # enforceSchema: every file must begin with this header
-    frame = spark.read.schema(schema).csv(located(paths), header=True, enforceSchema=False, **options)
+    frame = spark.read.schema(named).csv(located(paths), header=True, enforceSchema=False, **options)
+    if header != cells:  # a column without a name, as pandas writes the numbers of rows
+        frame = frame.toDF(*header, UNREAD)
 
     def broken() -> list[str]:
         lines = spark.read.text(located(paths)).select("value", "_metadata")
@@ -158,8 +164,8 @@ def _placed(frame: DataFrame) -> DataFrame:
     return frame.withColumns({**more, FILE: F.col("_metadata.file_path")})
 
 
-def _check_names(table: Table) -> None:
+def _check_names(names: Sequence[str], where: str) -> None:
     """Names that differ in case alone are one name to Spark."""
-    folded = Counter(name.casefold() for name in table.columns)
+    folded = Counter(name.casefold() for name in names)
     if twice := [name for name, number in folded.items() if number > 1]:
-        raise UsageError(f"{table.where}: there is more than one column called {', '.join(twice)}; rename them")
+        raise UsageError(f"{where}: there is more than one column called {', '.join(twice)}; rename them")

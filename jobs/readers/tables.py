@@ -26,6 +26,8 @@ class TableReader:
     kind     what the input is given as
     order    the number that a row of a run must have
     by_file  whether a system's name is that of its file
+
+    closes_gaps  whether positions of a log may lack some
     """
 
     table: Table
@@ -33,6 +35,7 @@ class TableReader:
     layout: Layout
     kind: Literal["runs", "qrels"]
     systems: Sequence[str] = ()
+    closes_gaps: bool = False
     by_file: bool = False
     order: Literal["score", "rank"] = "score"
 
@@ -89,6 +92,27 @@ class TableReader:
         query_id = self.columns.value("query_id").alias("query_id")
         return self.table.frame.select(query_id, *(f"`{name}`" for name in names if name != "query_id"))
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether scores are what the systems gave, and not made of positions."""
+        return self.layout in ("long", "wide")
+
+    def gaps(self) -> list[str]:
+        """The first three rankings of a log whose positions are not 1, 2, 3 …, unless they may.  Moves positions."""
+        if self.layout != "log" or self.closes_gaps:
+            return []
+        position = F.col("position")
+        each = (
+            self._run_rows(self.columns)
+            .groupBy("system", "query_id")
+            .agg(F.min(position).alias("least"), F.max(position).alias("most"), F.count_distinct(position).alias("n"))
+        )
+        found = each.where("least != 1 or most != n").orderBy("system", "query_id").limit(3).collect()
+        return [
+            f'system "{row.system}", query "{row.query_id}": {row.n} positions from {row.least:g} to {row.most:g}'
+            for row in found
+        ]
+
     def files(self) -> list[str]:
         """None: a part file without rows is no fault."""
         return []
@@ -138,6 +162,7 @@ def open_table(
     layout: Literal["auto"] | Layout,
     given: Mapping[str, str],
     systems: Sequence[str],
+    closes_gaps: bool,
     by_file: bool,
     order: Literal["score", "rank"],
 ) -> TableReader:
@@ -155,6 +180,7 @@ def open_table(
         layout=found,
         kind=option,
         systems=systems,
+        closes_gaps=closes_gaps,
         by_file=by_file,
         order=order,
     )

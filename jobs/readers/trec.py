@@ -43,6 +43,11 @@ class TrecReader:
     system_from: str = "tag"
 
     has_labels = False
+    has_scores = True
+
+    def gaps(self) -> list[str]:
+        """None: ranks are beside scores."""
+        return []
 
     def has(self, column: str) -> bool:
         """Whether there is this column of ours."""

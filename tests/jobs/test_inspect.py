@@ -1,0 +1,78 @@
+"""What an input seems to be: shown with ids masked, and a configuration that works as it is printed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jobs import cli
+from tests.support.data import DATA
+
+RECS = "Algorithm,user,rank,item,score\nUU,0971,1,50,6.5\nUU,0971,2,7,6.25\nII,0971,1,7,3\n"
+TRUTH = "user,item,rating\n0971,7,5.0\n"
+LOG = "\n".join(
+    json.dumps({"request_id": f"secret-{n}", "shown": [{"item_id": f"i{k}", "clicked": int(k == n)} for k in range(3)]})
+    for n in range(3)
+)
+
+
+@pytest.fixture
+def folder(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("jobs.session.session", lambda **_: spark)
+    (tmp_path / "recs.csv").write_text(RECS)
+    (tmp_path / "truth.csv").write_text(TRUTH)
+    (tmp_path / "log.jsonl").write_text(LOG)
+    return tmp_path
+
+
+def inspected(capsys, *sources):
+    assert cli.main(["inspect", *map(str, sources), "--json", "--quiet"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("sources", [["recs.csv", "truth.csv"], ["log.jsonl"]])
+def test_the_printed_configuration_works_as_it_is(folder, capsys, sources):
+    (folder / "my.yaml").write_text(inspected(capsys, *(folder / name for name in sources))["configuration"])
+    assert cli.main(["score", "--config", "my.yaml", "--quiet"]) == 0
+    manifest = json.loads((folder / "my-evaluation" / "manifest.json").read_text())
+    assert manifest["counts"]["n_ok"] == (2 if len(sources) == 2 else 3)
+
+
+def test_columns_are_recognised_and_ids_are_masked(folder, capsys):
+    assert cli.main(["inspect", str(folder / "recs.csv"), str(folder / "log.jsonl"), "--quiet"]) == 0
+    shown = capsys.readouterr().out
+    assert "recs.csv: csv, runs, a row for each document" in shown
+    assert "log.jsonl: jsonl, runs, a row for each ranking" in shown
+    assert "secret" not in shown
+    assert "0971" not in shown
+    assert "s…(8)" in shown
+    found = inspected(capsys, folder / "recs.csv")["sources"][0]
+    assert found["mapping"] == {"system": "Algorithm", "query_id": "user", "doc_id": "item"}
+
+
+@pytest.mark.skipif(not (DATA / "obd").is_dir(), reason="the folder ../shared/data is not there")
+def test_a_real_log_of_clicks_is_recognised(folder, capsys):
+    found = inspected(capsys, DATA / "obd" / "bts.men.men.csv.gz")["sources"][0]
+    assert (found["layout"], found["gaps"], found["by_file"]) == ("log", True, True)
+    assert found["mapping"] == {
+        "query_id": "_c0",
+        "doc_id": "item_id",
+        "relevance": "click",
+        "propensity": "propensity_score",
+        "time": "timestamp",
+    }
+
+
+def test_what_cannot_be_looked_at_is_told(folder, capsys):
+    (folder / "rank.txt").write_text("2 1:0.74 6:0.87 8:0.75 9:0.80 11:0.88\n")
+    (folder / "empty.csv").write_text("query_id,doc_id\n")
+    for words, code, message in [
+        ([], 2, "name what to look at: evaljob inspect SOURCE ..."),
+        ([str(folder / "no.csv")], 2, f"--runs: no such file or folder: {folder}/no.csv"),
+        ([str(folder / "rank.txt")], 4, "lines of 6 words are no TREC file"),
+        ([str(folder / "empty.csv")], 4, "there is no row in"),
+    ]:
+        assert cli.main(["inspect", *words, "--quiet"]) == code
+        assert message in capsys.readouterr().err
