@@ -101,12 +101,13 @@ class Column:
         texts = [chunk.values for chunk in chunks if isinstance(chunk.values, Texts)]
         if not texts:
             return cls(np.concatenate([chunk.values for chunk in chunks]), nulls=nulls)
+        several = {id(each): each for each in texts}  # chunks may share theirs
         codes = None
         if any(chunk.codes is not None for chunk in chunks):
-            before = offsets_of([len(each) for each in texts])[:-1].tolist()
+            starts = dict(zip(several, offsets_of([len(each) for each in several.values()]).tolist(), strict=False))
             own = (np.arange(len(chunk)) if chunk.codes is None else chunk.codes for chunk in chunks)
-            codes = np.concatenate([of_chunk + start for of_chunk, start in zip(own, before, strict=True)])
-        return cls(Texts.joined(texts), codes, nulls)
+            codes = np.concatenate([each + starts[id(of)] for each, of in zip(own, texts, strict=True)])
+        return cls(Texts.joined(list(several.values())), codes, nulls)
 
     def __len__(self) -> int:
         return len(self.values) if self.codes is None else len(self.codes)
@@ -130,11 +131,13 @@ def columns_of(table: Any, wanted: Collection[str]) -> tuple[list[str], dict[str
         names = [_text(field.name) for field in fields]
         places = {name: names.index(name) for name in wanted if name in names}
         chunks: dict[str, list[Column]] = {name: [] for name in places}
+        known: Dictionaries = {}
         while (batch := _next(stream)) is not None:
             batches.append(batch)
             for name, place in places.items():
                 child = batch.children[place].contents
-                chunks[name].append(_column(fields[place], child, name, start=batch.offset, length=batch.length))
+                cells = _column(fields[place], child, name, known, start=batch.offset, length=batch.length)
+                chunks[name].append(cells)
         for name, place in places.items():
             if not chunks[name]:
                 kind = _text(fields[place].format)
@@ -167,7 +170,11 @@ def _next(stream: _Stream) -> _Array | None:
     return batch if batch.release else None
 
 
-def _column(schema: _Schema, array: _Array, name: str, *, start: int, length: int) -> Column:
+Dictionaries: TypeAlias = dict[tuple[int | None, ...], Column]
+"""What was read already, by the places of its buffers: the batches of a file share dictionaries."""
+
+
+def _column(schema: _Schema, array: _Array, name: str, known: Dictionaries, *, start: int, length: int) -> Column:
     """Some cells, as they lie in the producer's memory where that can be."""
     start += array.offset
     kind = _text(schema.format)
@@ -179,7 +186,10 @@ def _column(schema: _Schema, array: _Array, name: str, *, start: int, length: in
         if nulls is not None:
             codes[nulls] = 0  # what stands under a null may be anything
         inner = array.dictionary.contents
-        texts = _column(schema.dictionary.contents, inner, name, start=0, length=inner.length)
+        buffers = (inner.offset, inner.length, *(inner.buffers[index] for index in range(inner.n_buffers)))
+        if buffers not in known:
+            known[buffers] = _column(schema.dictionary.contents, inner, name, known, start=0, length=inner.length)
+        texts = known[buffers]
         if not isinstance(texts.values, Texts) or texts.codes is not None:
             raise DataError(f'column "{name}" is a dictionary of what is no text; cast it to texts or whole numbers')
         if texts.nulls is not None:
@@ -195,6 +205,8 @@ def _column(schema: _Schema, array: _Array, name: str, *, start: int, length: in
         return Column(_plain(array, OFFSETS[kind], start, length), nulls=nulls)
     if kind == "vu":
         return Column(_views(array, start, length), nulls=nulls)
+    if kind.startswith("d:"):
+        return Column(_decimals(array, kind, start, length), nulls=nulls)
     raise DataError(f'column "{name}" has the Arrow type {kind}; cast it to texts or numbers')
 
 
@@ -217,6 +229,16 @@ def _views(array: _Array, start: int, length: int) -> Texts:
     long = np.flatnonzero(lengths > SHORT)
     starts[long] = before[1 + views["buffer"][long]] + views["offset"][long]
     return Texts(np.concatenate(parts), starts, lengths)
+
+
+def _decimals(array: _Array, kind: str, start: int, length: int) -> AnyArray:
+    """The nearest doubles; `kind` is d:precision,scale or d:precision,scale,bits."""
+    _, scale, bits = [*map(int, kind[2:].split(",")), 128][:3]
+    size = bits // 8
+    cells = _buffer(array, 1, "u1", start * size, length * size).tobytes()
+    whole = (int.from_bytes(cells[at : at + size], "little", signed=True) for at in range(0, len(cells), size))
+    below, above = 10 ** max(scale, 0), 10 ** max(-scale, 0)
+    return np.fromiter((number * above / below for number in whole), dtype=np.float64, count=length)
 
 
 def _bits(array: _Array, index: int, start: int, length: int) -> BoolArray:

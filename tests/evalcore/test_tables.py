@@ -1,7 +1,9 @@
 """evaluate() of tables: the bits of the same content as mappings, whatever the kind of table."""
 
+from decimal import Decimal
 from typing import get_args
 
+import duckdb
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given
 
 from evalcore import Conventions, DataError, evaluate, evaluate_runs
+from evalcore.arrow import columns_of
 from evalcore.conventions import Duplicates, Ties
 from evalcore.evaluated import Evaluation
 from tests.support.forms import FORMS
@@ -173,6 +176,28 @@ def test_systems_are_a_column_or_the_keys_of_a_mapping():
         evaluate(both, QRELS, "AP")
     with pytest.raises(DataError, match=r"no query of the run of A is judged; run e\.g\. q, qrels e\.g\. q2"):
         evaluate_runs({"A": {"q": ["a"]}}, QRELS, "AP")
+
+
+def test_decimals_are_the_nearest_doubles():
+    texts = ["0.1", "-123456789012345678.9", "0.3", "0", "99999999999999999999.5", "7", "1e-1"]
+    scores = [Decimal(text) for text in texts]
+    for kind in (pa.decimal128(30, 4), pa.decimal256(50, 10)):
+        run = pa.table({**RUN, "score": pa.array(scores, kind)}).slice(1)
+        _, columns = columns_of(run, ["score"])
+        assert columns["score"].values.tolist() == [float(text) for text in texts[1:]]
+    of_sql = duckdb.sql("select 'q1' as query_id, 'd1' as doc_id, 0.5 as score")
+    assert evaluate(of_sql, QRELS, "NumRet").per_query()["q1"] == {"NumRet": 1.0}
+
+
+def test_what_goes_wrong_while_a_table_is_made_is_told():
+    table = pa.table(RUN)
+
+    def batches():
+        yield from table.to_batches()
+        raise OSError("the line is dead")
+
+    with pytest.raises(DataError, match=r"a table cannot be read: .*the line is dead"):
+        evaluate(pa.RecordBatchReader.from_batches(table.schema, batches()), QRELS, "AP")
 
 
 def test_the_reference_may_be_a_table_too():
