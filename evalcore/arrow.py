@@ -106,7 +106,8 @@ class Column:
         if any(chunk.codes is not None for chunk in chunks):
             starts = dict(zip(several, offsets_of([len(each) for each in several.values()]).tolist(), strict=False))
             own = (np.arange(len(chunk)) if chunk.codes is None else chunk.codes for chunk in chunks)
-            codes = np.concatenate([each + starts[id(of)] for each, of in zip(own, texts, strict=True)])
+            shifted = (np.add(each, starts[id(of)], dtype=np.int64) for each, of in zip(own, texts, strict=True))
+            codes = np.concatenate(list(shifted))
         return cls(Texts.joined(list(several.values())), codes, nulls)
 
     def __len__(self) -> int:
@@ -182,9 +183,9 @@ def _column(schema: _Schema, array: _Array, name: str, known: Dictionaries, *, s
     if array.null_count and array.n_buffers and array.buffers[0]:
         nulls = ~_bits(array, 0, start, length)
     if schema.dictionary:
-        codes = _buffer(array, 1, NUMBERS[kind], start, length).astype(np.int64)
+        codes = _buffer(array, 1, NUMBERS[kind], start, length)
         if nulls is not None:
-            codes[nulls] = 0  # what stands under a null may be anything
+            codes = np.where(nulls, 0, codes)  # what stands under a null may be anything
         inner = array.dictionary.contents
         buffers = (inner.offset, inner.length, *(inner.buffers[index] for index in range(inner.n_buffers)))
         if buffers not in known:

@@ -86,7 +86,12 @@ def numbered(keys: IntArray, *, most: int | None = None) -> tuple[IntArray, IntA
 
     keys   (n_rows,) from 0, less than `most`; by default of `first_equal`, which are rows
     """
-    firsts = np.full(len(keys) if most is None else most, len(keys))
+    most = len(keys) if most is None else most
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    if len(starts) < len(keys) / 2:  # rows of one query mostly follow one another
+        of_runs, distinct = numbered(keys[starts], most=most)
+        return np.repeat(of_runs, np.diff(np.append(starts, len(keys)))), starts[distinct]
+    firsts = np.full(most, len(keys))
     firsts[keys[::-1]] = np.arange(len(keys))[::-1]
     distinct = np.sort(firsts[firsts < len(keys)])
     numbers = np.empty(len(firsts), dtype=np.int64)

@@ -14,7 +14,7 @@ from evalcore.listed import Listed
 from evalcore.ranked import Ranked
 from evalcore.rankings import Grades, JudgedRankings
 from evalcore.segments import index_in_segment, segment_count, sort_segments
-from evalcore.texts import Texts
+from evalcore.texts import ODD, Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,10 @@ class Judged:
         most = 1 + max(documents.max(), self.documents.max())
         here = _segment(self.offsets) * most + self.documents
         wanted = _segment(offsets) * most + documents
-        place = np.minimum(np.searchsorted(here, wanted), len(here) - 1)
-        there = here[place] == wanted
-        found[there] = self.values[place[there]]
+        rows = np.flatnonzero(_perhaps(here, wanted))
+        place = np.minimum(np.searchsorted(here, wanted[rows]), len(here) - 1)
+        there = here[place] == wanted[rows]
+        found[rows[there]] = self.values[place[there]]
         return found
 
 
@@ -145,6 +146,21 @@ def _by_text(
 def _segment(offsets: Offsets) -> IntArray:
     """The segment of each item.  (n_items,)"""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def _perhaps(here: IntArray, wanted: IntArray) -> BoolArray:
+    """False only where a key is not here: most of what is returned is not judged, and need not be searched for.
+
+    here, wanted   (n,), (n_wanted,) keys from 0
+    """
+    bits = (16 * len(here)).bit_length()
+    table = np.zeros(1 << bits, dtype=bool)
+    table[_slots(here, bits)] = True
+    return table[_slots(wanted, bits)]
+
+
+def _slots(keys: IntArray, bits: int) -> IntArray:
+    return (keys.view(np.uint64) * ODD[0] >> np.uint64(64 - bits)).view(np.int64)
 
 
 def _first(codes: IntArray, offsets: Offsets) -> BoolArray:
