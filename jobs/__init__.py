@@ -29,7 +29,7 @@ Job 2, from SCORES to ESTIMATES and CONTRASTS:
     measures.py         what is estimated of each system; columns.py: the same in Spark SQL
     unit_sums.py        SCORES -> exact sums by unit (buckets.py)
     whole_queries.py, pairs.py   SCORES -> what needs both systems of a query: in one pass, by a join
-    quantiles.py, segments.py   SCORES -> quantiles; sums -> tables of every segment, on the executors
+    (wanted_)quantiles.py, segments.py   SCORES -> quantiles; sums -> tables of every segment, on the executors
     sums.py             UNIT SUMS as evalcore takes them
     aggregate.py, infer.py, inferred.py   sums -> ESTIMATES, CONTRASTS, without Spark
 

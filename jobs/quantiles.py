@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -11,32 +10,10 @@ from pyspark.sql import functions as F
 from evalcore.inference.quantiles import quantile_levels
 from evalcore.inference.strata import Strata
 from jobs.inferred import Quantile, QuantileKey
-from jobs.measures import Measure
 from jobs.sums import Sums
+from jobs.wanted_quantiles import Wanted, wanted
 
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A quantile that is wanted of a measure, and the column of ones for the values up to it."""
-
-    measure: Measure
-    level: float
-    indicator: Measure
-
-
-def wanted(measures: Sequence[Measure], levels: Sequence[float]) -> list[Wanted]:
-    """The levels of every measure that is a mean of values, and the median of each that is a median."""
-    return [
-        Wanted(
-            measure,
-            level,
-            Measure(name=measure.name, source=column, column=column, statistic="mean", bounded=True),
-        )
-        for measure in measures
-        if measure.statistic in ("mean", "median")
-        for place, level in enumerate(dict.fromkeys([*levels, *([0.5] if measure.statistic == "median" else [])]))
-        for column in [f"{measure.column}_up_to_{place}"]
-    ]
+__all__ = ["up_to", "values", "wanted", "with_intervals"]
 
 
 def values(counted: DataFrame, quantiles: Sequence[Wanted]) -> dict[QuantileKey, float]:

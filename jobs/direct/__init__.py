@@ -7,6 +7,7 @@
     rows.py        parts -> RUNS, QRELS, QUERIES
     checks.py      counts, and what is refused
     sums.py        values -> UNIT SUMS and pair counts, as jobs.unit_sums and jobs.pairs make them
+    quantiles.py   values -> quantiles, as jobs.quantiles makes them
     evaluation.py  all of it, in order
     datasets.py    several data sets, and their mean
     formats.py     the answer as a table, CSV, Markdown, LaTeX, JSON

@@ -18,6 +18,7 @@ from evalcore.statuses import UNANSWERED
 from jobs.config import Config, Score
 from jobs.custom import register_all
 from jobs.direct import checks, rows
+from jobs.direct.quantiles import quantiles
 from jobs.direct.sums import Counted, Summed, summed
 from jobs.errors import DataRefused, UsageError, number_of
 from jobs.infer import inferred_rows, pairs_of
@@ -167,7 +168,12 @@ def inferred(found: Values, config: Config) -> Inferred:
     )
     apart = conventions.unanswered == "skip" and any(UNANSWERED in each.statuses for each in found.found.values())
     sums = summed(counted, conventions, baseline=chosen.baseline, apart=apart)
-    settings = Settings.of(chosen, bucketed=sums.buckets > 0, restricted=sums.restricted)
+    settings = Settings.of(
+        chosen,
+        bucketed=sums.buckets > 0,
+        restricted=sums.restricted,
+        quantiles=quantiles(counted, chosen.quantiles, units=sums.units, confidence=chosen.confidence),
+    )
     pairs = pairs_of(counted.systems, chosen.baseline) if sums.restricted else []
     known = Sums.of_columns(
         sums.sums, sums.pairs, systems=counted.systems, pairs=pairs, measures=measures, exponents=sums.exponents
@@ -189,7 +195,7 @@ def inferred(found: Values, config: Config) -> Inferred:
 
 ELSEWHERE = (
     *("judgments", "prepare", "inputs.layout", "inputs.systems", "score.diagnostics", "score.spread_at"),
-    *(f"aggregate.{key}" for key in ("segments", "crossed", "strata", "quantiles", "systems", "metrics")),
+    *(f"aggregate.{key}" for key in ("segments", "crossed", "strata", "systems", "metrics")),
 )
 """Settings of what only the two jobs do."""
 
@@ -205,8 +211,6 @@ def _check_settings(config: Config) -> None:
             changed = [] if setting else [name for name in mine if mine[name] != theirs[name]]
             found += [f"{key}.{name}" for name in changed] or [key]
     found += [f"inputs.columns.{key}" for key in config.inputs.columns if key not in rows.COLUMNS]
-    if config.score.resolved_conventions.mean == "median":
-        found.append("score.conventions.mean=median")
     if found:
         raise UsageError(f"{', '.join(found)}: evaljob eval does not do that; use evaljob score and evaljob aggregate")
 

@@ -32,6 +32,15 @@ def rows_of(found: Inferred) -> tuple[list[Row], list[Row]]:
     return estimates, contrasts
 
 
+def named(row: Row) -> str:
+    """The metric and, of a quantile, its level."""
+    return f"{row['metric']} {row['statistic']}" if _is_quantile(row) else str(row["metric"])
+
+
+def _is_quantile(row: Row) -> bool:
+    return bool(row["statistic"].startswith("quantile"))
+
+
 def per_query_of(found: Inferred) -> list[Row]:
     """The value of every system, query and metric, None where undefined; an element of a vector is one."""
     rows = []
@@ -50,7 +59,7 @@ def as_json(found: Inferred) -> str:
     estimates, contrasts = rows_of(found)
     told = {
         "estimates": [
-            {"system": row["system"], "metric": row["metric"], "n": row["n_queries"]}
+            {"system": row["system"], "metric": named(row), "n": row["n_queries"]}
             | {key: row[key] for key in ("estimate", "low", "high")}
             for row in estimates
         ],
@@ -76,12 +85,17 @@ def as_csv(found: Inferred, *, per_query: bool) -> str:
     estimates, contrasts = rows_of(found)
     for row in estimates:
         told = {
-            **{key: row[key] for key in ("metric", "system", "estimate", "low", "high", "n_queries", "n_undefined")},
+            **{key: row[key] for key in ("metric", "system", "statistic", *("estimate", "low", "high"))},
+            **{key: row[key] for key in ("n_queries", "n_undefined")},
             "baseline": None,
             **{_header(key): None for key in OF_CONTRAST},
             "flags": " ".join(row["flags"]),
         }
-        mine = [each for each in contrasts if (each["metric"], each["candidate"]) == (row["metric"], row["system"])]
+        mine = [
+            each
+            for each in contrasts
+            if all(each[key] == row[key] for key in ("metric", "statistic")) and each["candidate"] == row["system"]
+        ]
         for contrast in mine:
             rows.append(
                 {
@@ -147,6 +161,7 @@ def as_latex(found: Inferred) -> str:
     A dagger marks a difference from the baseline whose adjusted p-value is below 1 - confidence.
     """
     estimates, contrasts = rows_of(found)
+    estimates = [row for row in estimates if not _is_quantile(row)]
     baselines = {row["baseline"] for row in contrasts}
     marked = {}
     if len(baselines) == 1:
@@ -203,18 +218,20 @@ def _cells(found: Inferred, estimates: Sequence[Row], contrasts: Sequence[Row]) 
     by_key = {(row["candidate"], row["metric"]): row for row in contrasts}
     cells = [header]
     for row in estimates:
-        line = [row["metric"], row["system"], figure(row["estimate"]), _interval(row)]
+        line = [named(row), row["system"], figure(row["estimate"]), _interval(row)]
         line += [f"{row['n_undefined']:,}" if row["n_undefined"] else ""] * undefined
         line += [", ".join(row["flags"])] * doubted
         if one:
-            contrast = by_key.get((row["system"], row["metric"]))
+            contrast = None if _is_quantile(row) else by_key.get((row["system"], row["metric"]))
             line += _contrast_cells(contrast) if contrast else [""] * len(OF_DELTA)
             line += [", ".join(contrast["flags"]) if contrast else ""] * of_deltas
         cells.append(line)
     n = number_of(max((row["n_queries"] for row in estimates), default=0), "query")
     unit = "" if found.unit == "query_id" else f", unit {found.unit} ({found.summed.n_units:,})"
+    mean = found.values.conventions.mean
+    how = "" if mean == "queries" else f", mean: {mean}"
     against = f", deltas against {baselines[0]}" if one else ""
-    return cells, f"{n}{unit}{against}"
+    return cells, f"{n}{unit}{how}{against}"
 
 
 def _pair_cells(contrasts: Sequence[Row]) -> list[list[str]]:

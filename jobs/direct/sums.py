@@ -142,12 +142,14 @@ class Summed:
     """UNIT SUMS and pair counts, and what is to be known of them.
 
     sums         columns, as `jobs.sums.Sums.of_columns` takes them
+    units        (n_queries,) the unit of each, or the bucket that it shares
     restricted   whether contrasts are over the queries that both systems count
     """
 
     sums: dict[str, Any]
     pairs: list[dict[str, Any]]
     exponents: dict[str, int]
+    units: Sequence[str]
     n_units: int
     buckets: int
     restricted: bool
@@ -178,12 +180,12 @@ def summed(counted: Counted, conventions: Conventions, *, baseline: str | None, 
     units = fold(counted.units, buckets=buckets).tolist() if buckets else counted.units
     by_system = any(counted.undefined[each.column].any() for each in measures if each.undefined_by_system)
     restricted = by_system or apart
-    tables = [_unit_sums(counted, None, units, exponents)]
+    tables = [unit_sums(counted, None, units, exponents)]
     if restricted:
         for candidate, against in pairs_of(counted.systems, baseline):
             for one, other in ((candidate, against), (against, candidate)):
                 both = counted.given(counted.systems.index(one), counted.systems.index(other))
-                tables.append(_unit_sums(both, other, units, exponents))
+                tables.append(unit_sums(both, other, units, exponents))
     pairs = [
         _pair(counted, candidate, against, exponents) for candidate, against in pairs_of(counted.systems, baseline)
     ]
@@ -191,6 +193,7 @@ def summed(counted: Counted, conventions: Conventions, *, baseline: str | None, 
         sums={key: _joined([table[key] for table in tables]) for key in tables[0]},
         pairs=[pair for pair in pairs if pair],
         exponents=exponents,
+        units=units,
         n_units=n_units,
         buckets=buckets,
         restricted=restricted,
@@ -213,7 +216,7 @@ def _joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401 (lists of texts, or ar
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [cell for part in parts for cell in part]
 
 
-def _unit_sums(
+def unit_sums(
     counted: Counted, given: str | None, units: Sequence[str], exponents: Mapping[str, int]
 ) -> dict[str, Any]:
     """UNIT SUMS of these systems; `given` names the one whose queries they are over."""

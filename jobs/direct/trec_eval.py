@@ -14,6 +14,7 @@ from evalcore.errors import EvalcoreError
 from evalcore.statuses import UNANSWERED, left_out
 from jobs.config import Config
 from jobs.direct.evaluation import Inferred, Values, values
+from jobs.direct.formats import named
 from jobs.errors import UsageError
 
 ONLY_OF_ALL = ("runid", "num_q", "gm_map", "gm_bpref")
@@ -83,7 +84,7 @@ def of_estimates(found: Inferred, *, per_query: bool) -> Iterator[str]:
         for row in estimates:
             if row["system"] == system:
                 value = float("nan") if row["estimate"] is None else row["estimate"]
-                yield _line(row["metric"], "all", _shown("", value))
+                yield _line(named(row).replace(" ", "_"), "all", _shown("", value))
 
 
 def _line(name: str, query: str, value: str) -> str:

@@ -77,6 +77,7 @@ CHOICES: dict[str, dict[str, object]] = {
         "score.conventions.mean": "units",
         "aggregate.unit": "user",
     },
+    "medians and a quantile": {"score.conventions.mean": "median", "aggregate.quantiles": [0.1]},
     "weighted, all methods": {
         "score.conventions.mean": "weighted",
         "aggregate.methods": ["t", "studentized"],
@@ -246,6 +247,17 @@ def test_the_values_of_queries_stand_above_the_table(small, capsys):
         ["q1", "new", "0.5000"],
         ["q1", "old", "1.0000"],
     ]
+
+
+def test_medians_and_quantiles_are_told_by_name(small, capsys):
+    words = ("qrels", "old", "new", "--metrics", "RR", "--set", "aggregate.quantiles=[0.25]")
+    shown = printed(capsys, *words, "--set", "score.conventions.mean=median")
+    assert shown.splitlines()[0] == "2 queries, mean: median, deltas against new"
+    assert "RR quantile 0.25  new" in shown
+    told = json.loads(printed(capsys, *words, "--json"))
+    values = {(row["system"], row["metric"]): row["estimate"] for row in told["estimates"]}
+    assert values["new", "RR"] == 0.25
+    assert values["new", "RR quantile 0.25"] == 0.125  # a quarter of the way from 0 to 1/2
 
 
 # several data sets

@@ -104,7 +104,6 @@ USAGE, REFUSED = 2, 4
             USAGE,
             "aggregate.segments: evaljob eval does not",
         ),
-        (["qrels", "old", "--set", "score.conventions.mean=median"], USAGE, "mean=median: evaljob eval does not"),
         (["qrels", "old", "-m", "mapp"], USAGE, 'unknown measure "mapp". Did you mean "map"?'),
         (["qrels", "old", "-q", "--format", "latex"], USAGE, "--format with flags of trec_eval"),
         (["qrels", "old", "--margin", "RR"], USAGE, "--margin RR: write the metric and a number"),
