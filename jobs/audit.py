@@ -69,11 +69,13 @@ class Audit:
     """Counts of RUNS, of rankings before the universe is applied, and of RANKINGS.
 
     removes_self   whether documents that are their own query are counted, to be removed
+    counts_ties    whether rankings have the number of their tied documents
     """
 
     conventions: Conventions
     needs: frozenset[str] = frozenset()
     removes_self: bool = False
+    counts_ties: bool = False
     _seen: dict[str, Observation] = field(default_factory=dict)
 
     def _watch(self, name: str, table: DataFrame, counts: Mapping[str, Column]) -> DataFrame:
@@ -105,7 +107,9 @@ class Audit:
 
     def ranked(self, ranked: DataFrame, systems: Sequence[str]) -> DataFrame:
         """Rankings of all queries, also of those outside the universe, watched."""
-        sums = {key: F.sum(key) for key in ("n_duplicates", "n_collapsed", "n_misordered", "n_tied")}
+        sums = {key: F.sum(key) for key in ("n_duplicates", "n_collapsed", "n_misordered")}
+        if self.counts_ties:
+            sums["n_tied"] = F.sum("n_tied")
         sums["n_documents"] = F.sum("n_retrieved")
         some = F.col("n_retrieved") > 0  # rows of the input may be rankings without a document
         of_systems = {

@@ -79,31 +79,58 @@ class Prepare(Section):
     )
 
 
+Level = Annotated[float, Field(ge=0)] | None
+
+
 class Levels(Section):
     """audit.*:  what a gate does when a share is above a level."""
 
-    warn: Annotated[float, Field(ge=0)] | None = Field(default=None, description="above it the gate warns")
-    refuse: Annotated[float, Field(ge=0)] | None = Field(default=None, description="above it the gate refuses")
+    warn: Level = Field(default=None, description="above it the gate warns")
+    refuse: Level = Field(default=None, description="above it the gate refuses")
+
+
+class AboveNone(Levels):
+    """audit.*:  the same, and the gate warns where there is any."""
+
+    warn: Level = Field(default=0.0, description="above it the gate warns")
+
+
+class AboveTenth(Levels):
+    """audit.*:  the same, and the gate warns above a tenth."""
+
+    warn: Level = Field(default=0.1, description="above it the gate warns")
+
+
+class AboveFifth(Levels):
+    """audit.*:  the same, and the gate warns above a fifth."""
+
+    warn: Level = Field(default=0.2, description="above it the gate warns")
+
+
+class AboveHalf(Levels):
+    """audit.*:  the same, and the gate warns above a half."""
+
+    warn: Level = Field(default=0.5, description="above it the gate warns")
 
 
 class Audit(Section):
     """audit:  gates on the input."""
 
-    duplicates: Levels = Field(default=Levels(warn=0.0), description="documents returned more than once for a query")
-    non_finite: Levels = Field(default=Levels(warn=0.0), description="scores that are NaN or infinite")
-    ties: Levels = Field(default=Levels(warn=0.2), description="documents with the score of another of their ranking")
+    duplicates: AboveNone = Field(default=AboveNone(), description="documents returned more than once for a query")
+    non_finite: AboveNone = Field(default=AboveNone(), description="scores that are NaN or infinite")
+    ties: Levels = Field(default=Levels(), description="documents with the score of another of their ranking")
     misordered: Levels = Field(default=Levels(), description="rankings whose score and rank disagree")
     outside: Levels = Field(default=Levels(), description="rankings of queries that are not to be scored")
-    unjudged: Levels = Field(default=Levels(warn=0.5), description="rankings of queries without judgments")
+    unjudged: AboveHalf = Field(default=AboveHalf(), description="rankings of queries without judgments")
     unasked: Levels = Field(default=Levels(), description="judged queries that are not to be scored")
-    unanswered: Levels = Field(default=Levels(warn=0.1), description="of each system: judged queries without answer")
-    no_relevant: Levels = Field(default=Levels(warn=0.5), description="judged rankings with nothing relevant to find")
+    unanswered: AboveTenth = Field(default=AboveTenth(), description="of each system: judged queries without answer")
+    no_relevant: AboveHalf = Field(default=AboveHalf(), description="judged rankings with nothing relevant to find")
     repeated: Levels = Field(default=Levels(), description="judgments of a document that is judged already")
-    contradictory: Levels = Field(default=Levels(warn=0.0), description="documents with different grades")
+    contradictory: AboveNone = Field(default=AboveNone(), description="documents with different grades")
     negative: Levels = Field(default=Levels(), description="grades below 0")
-    odd_grades: Levels = Field(default=Levels(warn=0.0), description="grades outside audit.grades")
+    odd_grades: AboveNone = Field(default=AboveNone(), description="grades outside audit.grades")
     grades: list[float] = Field(default=[], description="the lowest and the highest grade that there should be")
-    rows: Levels = Field(default=Levels(warn=0.2), description="row counts, by how much they are off the median")
+    rows: AboveFifth = Field(default=AboveFifth(), description="row counts, by how much they are off the median")
     earlier: list[str] = Field(default=[], description="evaluations of earlier nights, for that median")
 
     @field_validator("grades")

@@ -91,16 +91,18 @@ def ranked(
     depth: int | None,
     needs: frozenset[str] = frozenset(),
     collapse: bool = False,
+    count_ties: bool = False,
 ) -> DataFrame:
     """RUNS -> one row per (system, query) that returned something: the grades of its documents, best first.
 
     n_retrieved   documents, up to the depth
     n_duplicates  copies of documents that the system returned more than once, of those within the depth
     n_collapsed   passages of documents that have one of a better rank, if passages collapse
-    n_tied        documents with the score of a better ranked one, where scores order
+    n_tied        documents with the score of a better ranked one, if they are counted and scores order
     n_misordered  1 where the document with the best rank has not the best score, where the input has ranks
     needs         what to gather beside grades, of `EXTRAS`
     collapse      whether a document that is there several times, as its passages, counts once, by its best rank
+    count_ties    whether to count them, which costs some percent of all
 
     Moves every returned document once. One ranking must fit in an executor's memory. The cut to the
     depth comes after the shuffle: before it, rows in no order would be sorted twice for nothing.
@@ -130,7 +132,7 @@ def ranked(
         documents.alias("documents"), copies.alias("n_copies"), misordered.alias("n_misordered")
     )
     tied = F.lit(0)
-    if conventions.ties != "rank_column":
+    if count_ties and conventions.ties != "rank_column":
         tied = F.size("documents") - F.size(F.array_distinct("documents.key_0"))
     repeated = F.size("documents") - F.size(F.array_distinct("documents.doc_id"))
     fields = {"scores": "score", "documents": "doc_id", "propensities": "propensity"}

@@ -16,6 +16,7 @@ from jobs import queries as query_facts
 from jobs import score as scoring
 from jobs.checks import check_columns
 from jobs.config import Config
+from jobs.config_input import Levels
 from jobs.errors import UsageError
 from jobs.input_gates import Finding, findings
 from jobs.pipeline.source import Source
@@ -77,8 +78,12 @@ class Answers:
         return findings(counts, answered, self.config.audit, n_systems=len(self.systems))
 
 
-def answers(spark: SparkSession, config: Config, metrics: Sequence[Metric], progress: Progress) -> Answers:
+def answers(
+    spark: SparkSession, config: Config, metrics: Sequence[Metric], progress: Progress, *, count_ties: bool = False
+) -> Answers:
     """A plan for RANKINGS.  Runs a job over QRELS, one over the systems' names, and one over QUERIES.
+
+    count_ties   whether to count tied documents, also where no gate asks for them
 
     Raises UsageError and DataRefused for what these show to be wrong.
     """
@@ -96,7 +101,9 @@ def answers(spark: SparkSession, config: Config, metrics: Sequence[Metric], prog
     others = [key for key in queries.columns if key != "query_id"] if queries is not None else []
     others += query_facts.of_judgments(config.queries, others)
     check_columns(metrics, others, chosen)
-    watched = audit.Audit(conventions, needs, removes_self=config.prepare.self_retrieval == "remove")
+    count_ties = source.whole is None and (count_ties or config.audit.ties != Levels())
+    removes_self = config.prepare.self_retrieval == "remove"
+    watched = audit.Audit(conventions, needs, removes_self=removes_self, counts_ties=count_ties)
     known: dict[str, Any] = {
         "config": config,
         "source": source,
@@ -109,12 +116,12 @@ def answers(spark: SparkSession, config: Config, metrics: Sequence[Metric], prog
     }
     if source.whole is not None:
         ranked, complete = source.whole.rankings(watched, queries, depth=depth)
-        complete = watched.rankings(complete, n_systems=len(systems))
+        complete = watched.rankings(query_facts.with_relevant(complete, config.queries), n_systems=len(systems))
         return Answers(**known, judgments=source.qrels, ranked=ranked, how={}, rankings=complete)
     judgments = rankings.judgments(source.qrels, needs=needs, repeated=config.judgments.repeated)
     how: dict[str, Any] = {"conventions": conventions, "collapse": config.prepare.separator is not None}
     kept = source.kept(watched.runs(source.needed_runs))
-    ranked = rankings.ranked(kept, judgments, depth=depth, needs=needs, **how)
+    ranked = rankings.ranked(kept, judgments, depth=depth, needs=needs, count_ties=count_ties, **how)
     reference = None
     if "reference" in needs:  # ranked by itself, so that nothing of the others is ranked twice
         reference = rankings.ranked(source.runs_of(chosen.reference), judgments, depth=depth, needs=needs, **how)

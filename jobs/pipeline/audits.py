@@ -26,7 +26,7 @@ def audit(spark: SparkSession, config: Config, progress: Progress) -> dict[str, 
     """
     metrics = check_input(config)
     with told():
-        found = answers(spark, config, metrics, progress)
+        found = answers(spark, config, metrics, progress, count_ties=True)
         with progress.stage("auditing the input"):
             answered = summary.answers(found.rankings)
             counts = found.counts()

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from evalcore import Conventions
 from jobs import audit, nested, prepare, readers, refusals
 from jobs.config import Config, Inputs
-from jobs.config_input import Judgments
+from jobs.config_input import Judgments, Levels
 from jobs.errors import UsageError
 
 
@@ -106,6 +106,7 @@ def whole_rankings(reader: readers.Reader, config: Config, *, needs: frozenset[s
         or config.inputs.qrels
         or config.score.spread_at
         or config.judgments != Judgments()
+        or config.audit.ties != Levels()
         or prepared.separator is not None
         or prepared.self_retrieval == "remove"
         or conventions.duplicates not in ("error", "counted")

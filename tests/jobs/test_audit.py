@@ -8,7 +8,7 @@ import pytest
 
 from jobs import cli, pipeline, store
 from jobs.config_file import load
-from jobs.config_input import Audit, Levels
+from jobs.config_input import AboveNone, Audit, Levels
 from jobs.errors import DataRefused
 from jobs.input_gates import GATES, findings, sentence
 from tests.support.evaluations import QUIET, score, write_trec
@@ -172,7 +172,7 @@ def test_nothing_of_nothing_is_no_share():
 
 def test_a_finding_says_the_level_that_it_is_above():
     given = counts(n_duplicates=3, n_documents=4)
-    found = findings(given, [], Audit(duplicates=Levels(warn=0, refuse=0.5)), n_systems=1)[0]
+    found = findings(given, [], Audit(duplicates=AboveNone(refuse=0.5)), n_systems=1)[0]
     assert sentence(found) == (
         "documents returned more than once for a query: 3 of 4, 75.0%, above audit.duplicates.refuse of 50.0%"
     )
