@@ -17,6 +17,7 @@ from jobs.custom import register_all
 from jobs.errors import DataRefused, UsageError, number_of
 from jobs.evaluations import LATE_CONVENTIONS, Evaluations
 from jobs.evaluations import read as read_evaluations
+from jobs.input_gates import earlier
 from jobs.measures import WEIGHT, measures_of
 from jobs.tables import RESERVED
 
@@ -55,6 +56,7 @@ def _input(config: Config, problems: list[str]) -> list[Metric] | None:
         _found(lambda: readers.is_parquet([str(inputs.queries)], option="queries"), problems)
     metrics = _found(lambda: _metrics(config.score), problems)
     _found(lambda: _check_judgments(config, metrics), problems)
+    _found(lambda: earlier(config.audit), problems)
     return metrics
 
 

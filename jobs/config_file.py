@@ -33,6 +33,7 @@ WANTED = {
     "bool_type": "true or false",
     "list_type": "a list, such as [a, b]",
     "too_short": "a list of at least one",
+    "string_too_short": "text of at least one character",
     "dict_type": "settings, each as name: value",
     "model_type": "settings, each as name: value",
 }

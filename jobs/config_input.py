@@ -141,7 +141,13 @@ class Audit(Section):
         return grades
 
 
-Bounds = Annotated[dict[str, float], BeforeValidator(_words), Field(min_length=1)]
+def _some(bounds: dict[str, float]) -> dict[str, float]:
+    if not bounds:
+        raise ValueError("name at least one segment and where it begins")
+    return bounds
+
+
+Bounds = Annotated[dict[str, float], BeforeValidator(_words), AfterValidator(_some)]
 
 
 class Queries(Section):

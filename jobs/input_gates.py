@@ -12,6 +12,7 @@ from typing import Any, Literal, TypedDict
 from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
 from jobs import store
 from jobs.config_input import Audit, Levels
+from jobs.errors import UsageError
 
 Outcome = Literal["passed", "warned", "refused"]
 Counts = Mapping[str, Any]
@@ -70,7 +71,7 @@ def findings(counts: Counts, answers: Sequence[Mapping[str, Any]], settings: Aud
     counts    of the audit
     answers   a row for each system, of `jobs.summary.answers`
 
-    Raises UsageError and DataRefused for an earlier evaluation that is not there or damaged.
+    Raises what `earlier` raises.
     """
     judged = counts[f"n_{OK}"] + counts[f"n_{NO_RELEVANT}"]
     known = {**counts, "n_judged_answered": judged}
@@ -93,26 +94,32 @@ def findings(counts: Counts, answers: Sequence[Mapping[str, Any]], settings: Aud
     return found + _rows(counts, settings, n_systems=n_systems)
 
 
+def earlier(settings: Audit) -> list[dict[str, Any]]:
+    """The manifests of earlier evaluations.  Raises UsageError and DataRefused for one that is not there or damaged."""
+    found = []
+    for pattern in settings.earlier:
+        paths = sorted(glob.glob(pattern))
+        if not paths:
+            raise UsageError(f"audit.earlier: nothing matches {pattern}; name folders that `evaljob score` made")
+        found += [store.read_evaluation(Path(path)) for path in paths]
+    return found
+
+
 def _rows(counts: Counts, settings: Audit, *, n_systems: int) -> list[Finding]:
     """Row counts against the median of earlier evaluations; runs by system, so that a new system is no surprise."""
-    earlier = [store.read_evaluation(path) for pattern in settings.earlier for path in _matches(pattern)]
-    if not earlier:
+    before = earlier(settings)
+    if not before:
         return []
     found = []
     tables = {"rows of runs, by system": "n_run_rows", "rows of judgments": "n_qrel_rows", "queries": "n_scores"}
     for meaning, key in tables.items():
         by_system = key != "n_qrel_rows"
-        nights = [each["counts"][key] / (len(each["systems"]) if by_system else 1) for each in earlier]
+        nights = [each["counts"][key] / (len(each["systems"]) if by_system else 1) for each in before]
         now, usual = counts[key] / (n_systems if by_system else 1), median(nights)
         share = abs(now - usual) / usual if usual else float(now > 0)
         told = f"{meaning}, beside {len(nights)} earlier"
         found.append(_told("rows", told, now, usual, share, settings.rows, where=None))
     return found
-
-
-def _matches(pattern: str) -> list[Path]:
-    """The evaluations that a pattern matches; a path that is none is told by who reads it."""
-    return [Path(path) for path in sorted(glob.glob(pattern))] or [Path(pattern)]
 
 
 def _finding(gate: str, meaning: str, count: int, of: int, levels: Levels, *, where: str | None = None) -> Finding:

@@ -67,8 +67,8 @@ def flaws(frame: DataFrame, settings: Judgments) -> list[str]:
         if label is None:
             found.append(f"there is no label {rows}")
         elif settings.grades:
-            told = unknown("label", label, list(settings.grades))
-            found.append(f'label "{label}" {rows} has no grade in judgments.grades. {told.partition(". ")[2]}')
+            _, _, nearest = unknown("label", label, list(settings.grades)).partition(". ")
+            found.append(f'label "{label}" {rows} has no grade in judgments.grades. {nearest.rstrip(".")}')
         else:
             found.append(f'label "{label}" {rows} is no finite number; give words a grade with judgments.grades')
     if settings.positions:

@@ -194,7 +194,8 @@ def inferred(found: Values, config: Config) -> Inferred:
 
 
 ELSEWHERE = (
-    *("judgments", "prepare", "inputs.layout", "inputs.systems", "score.diagnostics", "score.spread_at"),
+    *("judgments", "prepare", "queries", "audit", "inputs.layout", "inputs.systems"),
+    *("score.diagnostics", "score.spread_at"),
     *(f"aggregate.{key}" for key in ("segments", "crossed", "strata", "systems", "metrics")),
 )
 """Settings of what only the two jobs do."""

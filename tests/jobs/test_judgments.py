@@ -150,10 +150,10 @@ def test_propensities_come_from_the_table_of_positions_or_from_their_column(spar
 def test_labels_without_a_grade_are_told_the_most_frequent_first(spark):
     frame = frame_of(spark, [("Exakt",), ("Substitut",), ("Exakt",), (None,), ("Exact",)])
     assert flaws(frame, settings_of(grades={"Exact": 3, "Substitute": 2})) == [
-        'label "Exakt" in 2 rows has no grade in judgments.grades. Did you mean "Exact"? Known: Exact, Substitute.',
+        'label "Exakt" in 2 rows has no grade in judgments.grades. Did you mean "Exact"? Known: Exact, Substitute',
         "there is no label in 1 row",
         'label "Substitut" in 1 row has no grade in judgments.grades. Did you mean "Substitute"? '
-        "Known: Exact, Substitute.",
+        "Known: Exact, Substitute",
     ]
     assert flaws(frame.where("label = 'Exact'"), settings_of())[0].startswith('label "Exact" in 1 row is no finite ')
 
