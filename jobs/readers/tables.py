@@ -68,7 +68,9 @@ class TableReader:
         there = set(rows.columns)
         ranked = "rank" in there and (self.layout == "long" or self.order == "rank")
         return rows.select(
-            *(_unless_torn(F.col(key)).alias(key) for key in ("system", "query_id", "doc_id")),
+            # a file names the system of every row, and Spark reads UNREAD only beside other columns
+            (F.col("system") if self.by_file else _unless_torn(F.col("system"))).alias("system"),
+            *(_unless_torn(F.col(key)).alias(key) for key in ("query_id", "doc_id")),
             (F.col("score") if "score" in there else F.lit(None).cast("double")).alias("score"),
             # void: there are no ranks to disagree with scores
             (whole(F.col("rank")) if ranked else F.lit(None)).alias("rank"),
