@@ -18,7 +18,7 @@ from typing import NoReturn
 from jobs.cli.words import margins, split
 from jobs.config import Config
 from jobs.config_file import load
-from jobs.direct import evaluation, formats, trec_eval
+from jobs.direct import evaluation, formats, latex, trec_eval
 from jobs.errors import UsageError
 
 FORMATS = ("table", "csv", "json", "trec", "latex", "markdown")
@@ -196,7 +196,7 @@ def _answer(asked: Namespace, config: Config) -> str:
         case "markdown":
             return formats.as_markdown(found, per_query=asked.per_query)
         case "latex":
-            return formats.as_latex(found)
+            return latex.as_latex(found)
         case "trec":
             return "".join(f"{line}\n" for line in trec_eval.of_estimates(found, per_query=asked.per_query))
         case _:

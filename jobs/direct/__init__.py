@@ -10,7 +10,7 @@
     quantiles.py   values -> quantiles, as jobs.quantiles makes them
     evaluation.py  all of it, in order
     datasets.py    several data sets, and their mean
-    formats.py     the answer as a table, CSV, Markdown, LaTeX, JSON
+    formats.py     the answer as a table, CSV, Markdown, JSON; latex.py: for a paper
     trec_eval.py   the answer as trec_eval prints it
 
 Everything is held in memory. The values are evalcore's and the statistics `jobs.aggregate`'s, so that the numbers are
