@@ -38,6 +38,7 @@ def named(row: Row) -> str:
 
 
 def is_quantile(row: Row) -> bool:
+    """Whether it is one that was asked for beside the usual estimate."""
     return bool(row["statistic"].startswith("quantile"))
 
 
