@@ -11,6 +11,7 @@ from evalcore.errors import EvalcoreError, unknown
 from evalcore.metrics import name, parse, parse_list
 from jobs import store
 from jobs.config import Aggregate, Config
+from jobs.config_input import Prepare
 from jobs.custom import register_all
 from jobs.errors import DataRefused, UsageError, number_of
 
@@ -94,6 +95,7 @@ def _differences(
         if key not in chosen and its != value:
             hint = f" (choose with --set score.conventions.{key}=...)" if key in LATE_CONVENTIONS else ""
             found.append(f"{key} is {value} in {label} and {its} in {other_label}{hint}")
+    found += _of_preparation(one[:2], other[:2])
     ours, theirs = ([metric["name"] for metric in each] for each in (metrics, other_metrics))
     for where, there, absent in ((label, ours, theirs), (other_label, theirs, ours)):
         if alone := [each for each in there if each not in absent]:
@@ -110,6 +112,21 @@ def _differences(
     if manifest["n_queries"] != other_manifest["n_queries"]:
         queries = [number_of(each["n_queries"], "query") for each in (manifest, other_manifest)]
         found.append(f"{queries[0]} in {label} and {queries[1]} in {other_label}; score both with the same --queries")
+    return found
+
+
+def _of_preparation(one: tuple[str, Manifest], other: tuple[str, Manifest]) -> list[str]:
+    """What was done to the input before it was scored; evaluations that do not say had the defaults."""
+    (label, manifest), (other_label, other_manifest) = one, other
+    settings, others = (each["config"].get("prepare", {}) for each in (manifest, other_manifest))
+    found = [
+        f"prepare.{key} is {settings.get(key, usual)} in {label} and {others.get(key, usual)} in {other_label}"
+        for key, usual in Prepare().model_dump().items()
+        if settings.get(key, usual) != others.get(key, usual)
+    ]
+    rules = [each["config"].get("judgments", {}).get("repeated", "error") for each in (manifest, other_manifest)]
+    if rules[0] != rules[1] and "error" not in rules:  # where none was refused, all rules give the same grades
+        found.append(f"judgments.repeated is {rules[0]} in {label} and {rules[1]} in {other_label}")
     return found
 
 

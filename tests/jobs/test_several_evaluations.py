@@ -157,12 +157,13 @@ def test_every_difference_is_named(spark, folder, tmp_path):
         qrels=[*judged(), "q90 d1 1"],
         score__conventions__ties="doc_id_asc",
         score__conventions__unanswered="skip",
+        prepare__self_retrieval="remove",
     )
     assert refused(spark, folder / "old", other, tmp_path) == (
         "old and other cannot be compared: ties is doc_id_desc in old and doc_id_asc in other; unanswered is zero in "
-        "old and skip in other (choose with --set score.conventions.unanswered=...); nDCG@3 only in old (choose what "
-        "both have with --metrics); AP only in other (choose what both have with --metrics); judgments are not the "
-        "same, of 180 rows in old and 181 rows in other"
+        "old and skip in other (choose with --set score.conventions.unanswered=...); prepare.self_retrieval is keep in "
+        "old and remove in other; nDCG@3 only in old (choose what both have with --metrics); AP only in other (choose "
+        "what both have with --metrics); judgments are not the same, of 180 rows in old and 181 rows in other"
     )
 
 
