@@ -138,7 +138,7 @@ def test_a_misspelt_setting_names_file_line_nearest_and_known_settings(write):
 def test_a_misspelt_section_is_told_the_sections(write):
     assert problems(write("agregate: {}")) == [
         'nightly.yaml line 1: the configuration has no section "agregate". Did you mean "aggregate"? '
-        "Known: aggregate, demo, gate, inputs, output, score, spark."
+        "Known: aggregate, audit, demo, gate, inputs, judgments, output, prepare, queries, score, spark."
     ]
 
 
