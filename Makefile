@@ -32,6 +32,7 @@ bench: setup ## Measure speed
 	.venv/bin/python benchmarks/one_process.py
 	.venv/bin/python benchmarks/inference.py
 	.venv/bin/python benchmarks/aggregation.py
+	.venv/bin/python -m benchmarks.nested
 
 separation: setup ## Count the pairs of real systems that each method tells apart and write docs/separation.md (a minute)
 	.venv/bin/python -m benchmarks.score_matrices

@@ -59,21 +59,31 @@ def unusable(rows: DataFrame) -> Column:
     return flaw
 
 
+def infinite() -> Column:
+    """Whether a judgment of a row is NaN or infinite; NaN is above infinity to Spark."""
+    best, worst = _ends()
+    return F.coalesce((best >= INFINITE) | (worst == -INFINITE), F.lit(False))
+
+
+def _ends() -> tuple[Column, Column]:
+    """The best grade of a row and the worst, null where there is none."""
+    return F.get("judged", F.lit(0)), F.element_at(F.when(F.size("judged") > 0, F.col("judged")), -1)
+
+
 def facts(rows: DataFrame, *, expected: Sequence[float] = ()) -> Facts:
     """Runs one job, which moves ids and a few numbers of each row.
 
     rows       what `judged` gives
     expected   the lowest and the highest grade that there should be; empty for any
     """
-    best, worst = F.get("judged", F.lit(0)), F.element_at(F.when(F.size("judged") > 0, F.col("judged")), -1)
+    best, _ = _ends()
     each = rows.select(
         "system",
         "query_id",
         F.size("grades").alias("n_documents"),
         unusable(rows).alias("unusable"),
         F.size("judged").alias("n_judged"),
-        # NaN is above infinity to Spark
-        F.coalesce((best >= INFINITE) | (worst == -INFINITE), F.lit(False)).alias("infinite"),
+        infinite().alias("infinite"),
         F.size(F.filter("judged", lambda grade: grade < 0)).alias("n_negative"),
         (F.size(F.filter("judged", lambda grade: ~grade.between(*expected))) if expected else F.lit(0)).alias("n_odd"),
         F.array_min(F.filter("judged", lambda grade: grade > 0)).alias("lowest"),

@@ -62,9 +62,14 @@ class Whole:
             self.conventions,
             paths=self.inputs.runs,
             sample=sample,
-            flaws=lambda: self.reader.flaws(wanted="relevance"),
+            flaws=self._infinite,
         )
         return counts
+
+    def _infinite(self) -> list[str]:
+        """The first queries with a grade that is no number, as a message has them."""
+        rows = self.rows.where(nested.infinite()).select("query_id").distinct().orderBy("query_id").limit(3)
+        return [f'query "{row.query_id}" has a grade that is NaN or infinite' for row in rows.collect()]
 
     def rankings(
         self, watched: audit.Audit, queries: DataFrame | None, *, depth: int | None

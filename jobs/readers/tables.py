@@ -124,7 +124,7 @@ class TableReader:
         if broken := self.table.broken():
             return broken
         if self.layout == "nested" and (torn := nested.flaws(self.columns).limit(3).collect()):
-            return [_told(row.asDict(), [key for key in row.asDict() if key != "file"]) for row in torn]
+            return [_told_lengths(row.asDict()) for row in torn]
         runs = wanted in ("score", "rank")
         rows = self._run_rows(self.columns) if runs else self._judgment_rows()
         ids = [key for key in ("system", "query_id", "doc_id") if key in rows.columns]
@@ -136,7 +136,8 @@ class TableReader:
             flawed = flawed | value.isNull()
             if wanted == "relevance":
                 flawed = flawed | F.isnan(value) | (F.abs(value) == float("inf"))
-        number = [F.col(f"raw_{wanted}").alias(wanted)] if wanted else []
+        name = "position" if self.layout == "log" and runs else wanted  # scores of a log are its positions
+        number = [F.col(f"raw_{wanted}").alias(str(name))] if wanted else []
         shown = rows.where(flawed).select(*ids, *number, F.col(FILE).alias("file"))
         return [_told(row.asDict(), shown.columns[:-1]) for row in shown.limit(3).collect()]
 
@@ -202,6 +203,13 @@ def _told(row: Mapping[str, object], keys: Sequence[str]) -> str:
     cells = ", ".join(f"{key} {_shown(row[key])}" for key in keys)
     file = row["file"]
     return f"{address(file)}: {cells}" if isinstance(file, str) else cells
+
+
+def _told_lengths(row: dict[str, object]) -> str:
+    file, query = row.pop("file"), row.pop("query_id")
+    lengths = ", ".join(f"{name} {'null' if size is None else f'of {size}'}" for name, size in row.items())
+    where = f"{address(file)}: " if isinstance(file, str) else ""
+    return f"{where}query_id {_shown(query)}: arrays must be of one length, and are {lengths}"
 
 
 def _shown(cell: object) -> str:

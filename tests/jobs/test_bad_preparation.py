@@ -38,10 +38,10 @@ class Case(NamedTuple):
     message: str
 
 
-def cases() -> list[Case]:
-    """Those of the golden file."""
+def cases(golden: Path = GOLDEN) -> list[Case]:
+    """Those of a golden file."""
     found = []
-    for block in GOLDEN.read_text().split("\n$")[1:]:
+    for block in golden.read_text().split("\n$")[1:]:
         first, *rest = block.strip("\n").splitlines()
         code, _, message = "\n".join(rest).partition(" ")
         found.append(Case(first.removeprefix("* ").strip(), first.startswith("*"), int(code), message))
