@@ -91,6 +91,62 @@ def test_every_format_gives_the_bytes_of_the_trec_files(spark, tmp_path, as_trec
     assert digest(score(spark, tmp_path / "out", METRICS, settings)) == as_trec
 
 
+def as_log(folder):
+    """Positions for scores; they are counted in the order of the rows, which is that of the scores."""
+    place: dict[tuple[str, str], int] = {}
+    rows = []
+    for system, query, doc, _ in RUNS:
+        place[system, query] = place.get((system, query), 0) + 1
+        rows.append((system, query, doc, place[system, query]))
+    (folder / "log.csv").write_text(divided(("system", "query_id", "doc_id", "position"), rows), encoding="utf-8")
+    return {"inputs.runs": [str(folder / "log.csv")]}
+
+
+def as_nested(folder):
+    lists: dict[tuple[str, str], list[str]] = {}
+    for system, query, doc, _ in RUNS:
+        lists.setdefault((system, query), []).append(doc)
+    rows = [{"system": system, "query_id": query, "doc_id": docs} for (system, query), docs in lists.items()]
+    (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {"inputs.runs": [str(folder / "nested.jsonl")]}
+
+
+def as_nested_with_grades(folder):
+    """Judgments are in the rows, and judged brings those of what was not returned."""
+    grades = {(query, doc): grade for query, doc, grade in QRELS}
+    lists: dict[tuple[str, str], list[str]] = {}
+    for system, query, doc, _ in RUNS:
+        lists.setdefault((system, query), []).append(doc)
+    rows = [
+        {
+            "system": system,
+            "query_id": query,
+            "doc_id": docs,
+            "relevance": [float(grades[query, doc]) if (query, doc) in grades else None for doc in docs],
+            "judged": [float(grade) for (asked, _), grade in grades.items() if asked == query],
+        }
+        for (system, query), docs in lists.items()
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "graded.parquet")
+    return {"inputs.runs": [str(folder / "graded.parquet")], "inputs.qrels": []}
+
+
+def as_wide(folder):
+    cells: dict[tuple[str, str], dict[str, float]] = {}
+    for system, query, doc, value in RUNS:
+        cells.setdefault((query, doc), {})[system] = value
+    rows = [(*key, values.get("bm25", ""), values.get("dense", "")) for key, values in cells.items()]
+    (folder / "wide.csv").write_text(divided(("query_id", "doc_id", "bm25", "dense"), rows), encoding="utf-8")
+    return {"inputs.runs": [str(folder / "wide.csv")], "inputs.layout": "wide"}
+
+
+@pytest.mark.parametrize("layout", [as_log, as_nested, as_nested_with_grades, as_wide])
+def test_every_layout_gives_the_bytes_of_the_trec_files(spark, tmp_path, as_trec, layout):
+    (tmp_path / "qrels.csv").write_text(divided(QREL_NAMES, QRELS), encoding="utf-8")
+    settings = {"inputs.qrels": [str(tmp_path / "qrels.csv")], **layout(tmp_path)}
+    assert digest(score(spark, tmp_path / "out", METRICS, settings)) == as_trec
+
+
 def test_tables_of_a_catalog_and_other_names_of_columns(spark, tmp_path, as_trec):
     nested = spark.createDataFrame(
         [(query, {"system": system, "doc": doc}, value) for system, query, doc, value in RUNS],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,14 @@ def test_columns_are_recognised_and_ids_are_masked(folder, capsys):
     assert "s…(8)" in shown
     found = inspected(capsys, folder / "recs.csv")["sources"][0]
     assert found["mapping"] == {"system": "Algorithm", "query_id": "user", "doc_id": "item"}
+
+
+def test_the_command_of_the_page_about_input_works_on_its_example(folder, capsys):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "input.md").read_text()
+    (folder / "my-log.jsonl").write_text(page.split("```json\n")[1].split("```")[0])
+    command = page.split("```sh\nevaljob ")[1].split("\n")[0]
+    assert cli.main([*command.split(), "--quiet"]) == 0
+    assert "my-log.jsonl: jsonl, runs, a row for each ranking" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(not (DATA / "obd").is_dir(), reason="the folder ../shared/data is not there")
