@@ -15,7 +15,7 @@ demo: setup ## Evaluate a synthetic search log and catch the regression planted 
 	.venv/bin/evaljob demo
 
 test: setup ## Run all tests; add ARGS='-m "not spark"' for those that need no Java
-	.venv/bin/python -m pytest $(ARGS)
+	.venv/bin/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: setup ## Check style, types and shell scripts; changes nothing
 	.venv/bin/ruff check .
