@@ -105,7 +105,7 @@ def test_plain_means_of_queries_have_neither_a_word_in_the_title_nor_a_column(ca
     ]
 
 
-@pytest.mark.parametrize("mean", set(get_args(get_type_hints(Conventions)["mean"])) - {"queries"})
+@pytest.mark.parametrize("mean", sorted({*get_args(get_type_hints(Conventions)["mean"])} - {"queries"}))
 def test_any_other_mean_is_in_the_titles(capsys, mean):
     lines = aggregated(
         capsys, [estimate("AP", "a", 0.2, statistic=mean)], [contrast("AP", 0.1, statistic=mean)], mean=mean

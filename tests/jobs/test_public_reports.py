@@ -21,7 +21,8 @@ from evalcore.inference import LIMB_BITS
 from jobs import checks, pipeline, store
 from jobs.config_file import load
 from jobs.errors import DataRefused, UsageError
-from jobs.readers import parquet
+from jobs.judgments import graded
+from jobs.readers import open_input
 from tests.support.evaluations import QUIET, aggregate, digest, score, scores_of, write_trec
 from tests.support.reports import (
     EXPECTED_MEANS,
@@ -289,8 +290,10 @@ def test_ids_and_numbers_of_any_integer_or_text_type_are_read_alike(spark, tmp_p
         runs=pa.table({"system": systems, **keys, "score": number}),
         qrels=pa.table({**keys, "relevance": number}),
     )
-    runs = parquet.runs(spark, settings["inputs.runs"], system_from="tag", placed=False)
-    qrels = parquet.qrels(spark, settings["inputs.qrels"])
+    config = load(None, flags=settings)
+    runs = open_input(spark, config.inputs, "runs", order="score").runs(placed=False)
+    labels = open_input(spark, config.inputs, "qrels", order="score").labels()
+    qrels = graded(labels, config.judgments)
     expected = [("1", "1", 1.0), ("2", "2", 1.0)]
     assert (
         runs.select("query_id", "doc_id", "score").dtypes
