@@ -130,7 +130,7 @@ def test_a_wrong_command_line_is_told_with_the_next_step(small, capsys, words, c
         ("run", "q1 Q0 a 1 2 s\nq1 Q0 a 2 1 s\n", 'returned more than once for a query: system "s", query "q1"'),
         ("run", "", "runs: no row in run"),
         ("run", "q9 Q0 a 1 2 s\n", 'the runs have "q9", the judgments "q1", "q2"'),
-        ("run.gz", gzip.compress(b"q1 Q0 a 1 2 s\n" * 99)[:-9], "a gzip file that is damaged or ends early"),
+        ("run.gz", gzip.compress(b"q1 Q0 a 1 2 s\n" * 99, mtime=0)[:-9], "a gzip file that is damaged or ends early"),
         (
             "run.csv",
             "query_id,doc_id,score\nq1,a,1\n",
