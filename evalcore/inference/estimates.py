@@ -191,7 +191,7 @@ def _estimate(column: Statistic, evidence: Evidence, measure: Measure, methods: 
     intervals = {method: interval(method, evidence) for method in methods}
     errors = {method: end_errors(method, evidence) for method in methods}
     if measure.kind == "geometric":
-        intervals = {method: Interval(_exp(low), _exp(high)) for method, (low, high) in intervals.items()}
+        intervals = {method: Interval(exponential(low), exponential(high)) for method, (low, high) in intervals.items()}
         errors = {
             method: EndErrors(*(error * end for error, end in zip(errors[method], ends, strict=True)))
             for method, ends in intervals.items()
@@ -232,9 +232,9 @@ def _contrast(
     )
 
 
-def _exp(logarithm: float) -> float:
-    """Infinite where a double has no room, as an end far off of an interval from few units may be."""
-    return math.exp(logarithm) if logarithm < 709 else math.inf
+def exponential(logarithm: float) -> float:
+    """Its power of e; infinite where a double has no room, as an end far off of an interval of few units may be."""
+    return math.inf if logarithm >= 709 else math.exp(logarithm)
 
 
 def _p_value(pair: Statistic) -> float:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from evalcore.errors import DataError
 from evalcore.inference.distributions import student_t_cdf, student_t_quantile
-from evalcore.inference.estimates import Contrast, Estimate, infer
+from evalcore.inference.estimates import Contrast, Estimate, exponential, infer
 from evalcore.inference.evidence import Interval
 from evalcore.inference.measures import Measure
 from evalcore.inference.sums import UnitSums
@@ -72,7 +72,7 @@ def _joined(
     reach = student_t_quantile((1 + confidence) / 2, df) * error
     ends = Interval(value - reach, value + reach)
     if logarithmic:
-        ratio = math.exp(reach / value)
+        ratio = exponential(reach / value)
         ends = Interval(value / ratio, value * ratio)
     raised = [flag for way in ways for flag in way.flags if flag != "degenerate"] + ["degenerate"] * (error == 0)
     found: Either = replace(

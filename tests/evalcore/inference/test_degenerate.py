@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcore.errors import DataError
-from evalcore.inference import INTERVALS, Measure, infer
+from evalcore.inference import INTERVALS, Measure, UnitSums, infer
 from tests.evalcore.inference.support import sums_of
 
 
@@ -139,3 +139,10 @@ def test_whatever_the_table_the_answer_is_ordered_finite_or_flagged(rows):
             assert interval.low <= interval.high or "one_unit" in one.flags or unbounded
         assert one.standard_error >= 0 or "one_unit" in one.flags
     assert 0 < found.contrasts[0].p_value <= 1 or "one_unit" in found.contrasts[0].flags
+
+
+def test_a_geometric_mean_of_one_unit_or_none_has_no_interval():
+    sums = UnitSums.from_values(["a"], np.array([[0.5, np.nan]]))
+    measures = [Measure(column=column, kind="geometric") for column in (0, 1)]
+    for found in infer(sums, measures=measures, methods=["auto", "t", "percentile"], replicates=99).estimates:
+        assert all(math.isnan(end) for interval in found.intervals.values() for end in interval)

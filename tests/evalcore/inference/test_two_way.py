@@ -148,3 +148,10 @@ def test_tables_of_other_queries_are_refused(rng, changed):
     message = {"column": "1 columns by one unit, 2"}.get(changed, "the same queries")
     with pytest.raises(DataError, match=message):
         two_way(by_user, by_text, both)
+
+
+def test_an_end_of_a_geometric_mean_beyond_the_largest_double_is_infinite():
+    logarithms = np.array([-300.0, 300.0, -300.0, 300.0])
+    by_each = tables(np.array([0, 1, 0, 1]), np.array([0, 1, 1, 0]), logarithms)
+    found = two_way(*by_each, measures=[Measure(column=0, kind="geometric")])[0][0]
+    assert found.intervals["two_way"] == (0.0, np.inf)
