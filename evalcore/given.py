@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
@@ -47,7 +48,11 @@ def numbers(given: list[Any], place: Place) -> FloatArray:
         if not issubclass(kind, (Real, np.bool_)):
             index = next(index for index, each in enumerate(given) if type(each) is kind)
             raise DataError(f"{place(index)} is {given[index]!r}, which is no number")
-    return np.array(given, dtype=np.float64)
+    try:
+        return np.array(given, dtype=np.float64)
+    except OverflowError:
+        index = next(index for index, each in enumerate(given) if abs(each) > sys.float_info.max)
+        raise DataError(f"{place(index)} is beyond every double: the largest is 1.8e308") from None
 
 
 def finite(found: FloatArray, place: Place, *, unless: str = "") -> FloatArray:

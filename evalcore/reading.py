@@ -76,6 +76,8 @@ def read_queries(queries: Collection[Any] | Mapping[Any, float] | Table) -> tupl
     """The queries, each once, and their weights."""
     if is_table_of_queries(queries):
         return weights_of(queries)
+    if isinstance(queries, (str, bytes)):
+        raise DataError(f"the queries asked for are {queries!r}; give a list of ids, or a mapping to weights")
     if not isinstance(queries, Mapping):
         return list(by_text(dict.fromkeys(queries), "asked for")), None
     weights = by_text(queries, "asked for")

@@ -65,9 +65,11 @@ class Columns:
             cells = {name: _array(name, table[name], whose) for name in wanted if name in table}
         elif hasattr(table, "iloc"):  # pandas gives Arrow no column that holds texts and numbers, which ids may be
             names = list(table.columns)
-            cells = {name: _of_pandas(table[name]) for name in wanted if name in names}
+            cells = {name: _of_pandas(table.iloc[:, names.index(name)]) for name in wanted if name in names}
         else:
             names, cells = columns_of(table, wanted)
+        if twice := [name for name in wanted if names.count(name) > 1]:
+            raise DataError(f"{whose} has more than one column called {', '.join(twice)}")
         lengths = {name: len(column) for name, column in cells.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"the columns of {whose} have different lengths: {lengths}")
@@ -156,9 +158,9 @@ def _array(name: str, given: Any, whose: str) -> Any:  # noqa: ANN401 (an array 
 
 def _of_pandas(series: Any) -> Any:  # noqa: ANN401 (an array)
     """A column of pandas, None where it has any of its marks for what is missing."""
-    values = series.to_numpy()
     missing = series.isna().to_numpy()
-    if values.dtype.kind == "O" and missing.any():
-        values = values.copy()
-        values[missing] = None
+    if series.dtype.kind == "f" or not missing.any():
+        return series.to_numpy()
+    values = series.to_numpy(dtype=object, copy=True)  # whole numbers stay whole beside what is missing
+    values[missing] = None
     return values

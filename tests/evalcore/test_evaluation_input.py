@@ -69,6 +69,19 @@ def test_what_is_no_number_is_refused_with_its_place(wrong):
         evaluate({"q": {"a": 1.0}}, {"q": {"a": 1, "b": {"s": wrong}}}, "AP")
 
 
+@pytest.mark.parametrize("wrong", [10**400, -(10**400)], ids=["large", "low"])
+def test_a_number_beyond_every_double_is_refused_with_its_place(wrong):
+    with pytest.raises(DataError, match="query q of the run, document b is beyond every double"):
+        evaluate({"q": {"a": 1.0, "b": wrong}}, {"q": {"a": 1}}, "AP")
+    with pytest.raises(DataError, match="the grade of query q, document b is beyond every double"):
+        evaluate({"q": {"a": 1.0}}, {"q": {"a": 1, "b": wrong}}, "AP")
+
+
+def test_queries_that_are_one_text_are_no_list_of_its_letters():
+    with pytest.raises(DataError, match="the queries asked for are '12'; give a list of ids"):
+        evaluate({"1": ["a"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}, "AP", queries="12")
+
+
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
 def test_a_grade_that_is_not_finite_is_refused(wrong):
     with pytest.raises(DataError, match="1 numbers are NaN or infinite: the grade of query q, document b is"):

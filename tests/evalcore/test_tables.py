@@ -210,6 +210,11 @@ def without(rows, name):
     return {each: column for each, column in rows.items() if each != name}
 
 
+def twice(table):
+    """A table of pandas with a second column of scores."""
+    return pd.concat([table, table[["score"]]], axis=1)
+
+
 @pytest.mark.parametrize(
     ("run", "qrels", "message"),
     [
@@ -219,6 +224,13 @@ def without(rows, name):
         ({**RUN, "doc_id": [None, *RUN["doc_id"][1:]]}, QRELS, "doc_id is null in 1 rows of the run, .* at 0"),
         (pa.table({**RUN, "doc_id": [None, *RUN["doc_id"][1:]]}), QRELS, "doc_id is null in 1 rows of the run"),
         (pd.DataFrame({**RUN, "doc_id": [None, *RUN["doc_id"][1:]]}), QRELS, "doc_id is null in 1 rows of the run"),
+        (
+            pd.DataFrame({**RUN, "doc_id": pd.array([None, *range(6)], dtype="Int64")}),
+            QRELS,
+            "doc_id is null in 1 rows",
+        ),
+        (twice(pd.DataFrame(RUN)), QRELS, "the run has more than one column called score"),
+        (pa.Table.from_pandas(pd.DataFrame(RUN)).append_column("score", [[0.0] * 7]), QRELS, "more than one .* score"),
         ({**RUN, "doc_id": [1.0] * 7}, QRELS, "doc_id of the run: 1.0 is no id: ids are texts or whole numbers"),
         (pa.table({**RUN, "doc_id": [1.0] * 7}), QRELS, "doc_id of the run: 1.0 is no id"),
         ({**RUN, "score": ["1"] * 7}, QRELS, "query q1 of the run, document d1 is '1', which is no number"),
