@@ -73,6 +73,11 @@ class Source:
         else:
             self.qrels = spark.createDataFrame([], QRELS_SCHEMA)
         self.needed_runs = rankings.needed(self.runs, conventions)
+        if conventions.ties == "rank_column" and "rank" not in self.needed_runs.columns:
+            raise UsageError(
+                "--runs: ties: rank_column needs the column rank, and there is none; name it with "
+                "--set inputs.columns.rank=COLUMN, or rank by score with another rule"
+            )
 
     @property
     def unlabelled(self) -> bool:
@@ -187,4 +192,5 @@ class Source:
         return found or judgments.flaws(self._labelled, self._judgments)
 
     def _flaws_of_runs(self) -> list[str]:
-        return self._runs.flaws(wanted=self._order)
+        by_rank = self._conventions.ties == "rank_column" and self._order != "rank"
+        return self._runs.flaws(wanted=self._order) or (self._runs.flaws(wanted="rank") if by_rank else [])

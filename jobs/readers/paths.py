@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, cast
@@ -75,7 +76,7 @@ def _problem(path: str) -> str | None:
         return None
     path = _local(path)
     matches = glob.glob(path)
-    if not matches and Path(path).exists():
+    if not matches and os.path.exists(path):  # Path's own fails for a name that is too long
         return f"Spark would read the brackets in {path} as a pattern; rename it"
     if not matches:
         is_pattern = glob.has_magic(path)

@@ -558,6 +558,16 @@ def test_a_rank_that_is_no_whole_number_is_refused_where_ranks_decide(evaljob, r
     assert f'query_id "q1", doc_id "d2", rank {ranks[1] or "null"};' in message
 
 
+def test_ranks_that_decide_beside_metrics_of_scores_must_be_there(evaljob):
+    both = (*convention("ties=rank_column"), "--metrics", "RR,PairwiseAccuracy")
+    evaljob.write("bad.parquet", RUN_COLUMNS)
+    message = evaljob.score_refused(USAGE, *both, runs="bad.parquet")
+    assert "ties: rank_column needs the column rank, and there is none; name it with --set inputs.columns" in message
+    evaljob.write("bad.txt", "q1 Q0 d1 1 3.0 a\nq1 Q0 d2 - 2.0 a\n")
+    message = evaljob.score_refused(REFUSED, *both, runs="bad.txt")
+    assert 'bad.txt line 2: rank is "-", which is not a whole number' in message
+
+
 def test_runs_with_ranks_alone_are_told_the_convention_that_reads_ranks(evaljob):
     columns = {key: values for key, values in RUN_COLUMNS.items() if key != "score"}
     evaljob.write("bad.parquet", {**columns, "rank": [1, 2, 1]})
