@@ -6,6 +6,7 @@ are cyclopts' (`jobs.cli.commands`).
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -19,6 +20,8 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code of style: 0 fine, 1 unexpected, 2 usage, 4 data refused."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # ids are UTF-8 in files, and stay so whatever the locale
+        sys.stdout.reconfigure(encoding="utf-8")
     silent = logging.CRITICAL + 1  # py4j tells a broken call to the root logger, with a traceback
     logging.basicConfig(level=silent, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("evaljob").setLevel(logging.INFO)

@@ -25,12 +25,17 @@ class Judgments:
     counts: dict[str, Any]
 
 
-def judgments(qrels: Rows, conventions: Conventions, *, by_subtopic: bool, of_one_grade: Sequence[str]) -> Judgments:
+def judgments(
+    qrels: Rows, conventions: Conventions, *, by_subtopic: bool, by_propensity: bool, of_one_grade: Sequence[str]
+) -> Judgments:
     """Raises DataRefused for negative grades that may not be, and several judgments of one document.
 
     by_subtopic     whether a document may have a judgment for each subtopic
+    by_propensity   whether propensities are read
     of_one_grade    the metrics that take one grade for each document
     """
+    if not by_propensity:
+        qrels = _without(qrels, "propensity")
     if not qrels:
         return Judgments({}, dict.fromkeys(("n_qrel_rows", "n_repeated", "n_subtopic_names"), 0) | NO_GRADES)
     grades = qrels["relevance"]
@@ -92,8 +97,11 @@ def _once(qrels: Rows, *, by_subtopic: bool) -> tuple[Rows, int]:
             continue
         found: dict[tuple[Any, ...], set[float]] = {}
         for key, cell in zip(keys, cells, strict=True):
-            found.setdefault(key, set()).add(cell)
-        if other := sorted((key, sorted(each)) for key, each in found.items() if len(each) > 1):
+            if cell is not None:
+                found.setdefault(key, set()).add(cell)
+        if other := sorted(
+            (((query, document), sorted(each)) for (query, document, *_), each in found.items() if len(each) > 1)
+        ):
             examples = "; ".join(
                 f'query "{key[0]}", document "{key[1]}", {what} {_both(each)}' for key, each in other[:FEW]
             )
@@ -102,7 +110,11 @@ def _once(qrels: Rows, *, by_subtopic: bool) -> tuple[Rows, int]:
                 "keep one judgment of each"
             )
     rows = list(first.values())
-    return {key: [column[row] for row in rows] for key, column in kept.items()}, len(keys) - len(rows)
+    once = {key: [column[row] for row in rows] for key, column in kept.items()}
+    if "propensity" in kept:  # one of the copies may have none
+        known = {key: cell for key, cell in zip(keys, kept["propensity"], strict=True) if cell is not None}
+        once["propensity"] = list(map(known.get, first))
+    return once, len(keys) - len(rows)
 
 
 @dataclass(frozen=True, slots=True)

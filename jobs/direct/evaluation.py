@@ -18,6 +18,7 @@ from evalcore.statuses import UNANSWERED
 from jobs.config import Config, Score
 from jobs.custom import register_all
 from jobs.direct import checks, rows
+from jobs.direct.parts import numbers
 from jobs.direct.quantiles import quantiles
 from jobs.direct.sums import Counted, Summed, summed
 from jobs.errors import DataRefused, UsageError, number_of
@@ -91,15 +92,18 @@ def values(config: Config, metrics: Sequence[Metric]) -> Values:
     chosen, inputs = config.score, config.inputs
     conventions = chosen.resolved_conventions
     needs = needs_of(metrics, conventions)
-    by_rank = conventions.ties == "rank_column" and "scores" not in needs
+    follows_ranks = conventions.ties == "rank_column"
+    by_rank = follows_ranks and "scores" not in needs
+    needed = [*(["rank"] if follows_ranks else []), *([] if by_rank else ["score"])]
     queries = rows.queries(inputs.queries) if inputs.queries is not None else None
-    runs = rows.runs(inputs.runs, config, order="rank" if by_rank else "score")
+    runs = rows.runs(inputs.runs, config, numbers=needed)
     if chosen.reference not in (None, *runs.rows):
         raise UsageError(unknown("system", str(chosen.reference), list(runs.rows)))
     judged = checks.judgments(
         rows.qrels(inputs.qrels, config, preferences="preferences" in needs),
         conventions,
         by_subtopic=bool(needs & BY_SUBTOPIC),
+        by_propensity="propensities" in needs,
         of_one_grade=[name(metric) for metric in metrics if takes_one_grade(metric)],
     )
     answers = checks.answers(runs, conventions, by_rank=by_rank)
@@ -247,7 +251,8 @@ def _weights(found: Values, conventions: Conventions) -> FloatArray | None:
     """(n_queries,) of the column weight, where weights count."""
     if conventions.mean != "weighted":
         return None
-    weights = np.array([_weight(cell) for cell in found.queries[WEIGHT]])
+    cells = numbers([str(cell).strip() for cell in found.queries[WEIGHT]])
+    weights = np.array([math.nan if cell is None else cell for cell in cells])
     bad = [query for query, weight in zip(found.asked, weights.tolist(), strict=True) if not 0 <= weight < math.inf]
     if bad:
         raise DataRefused(
@@ -255,13 +260,6 @@ def _weights(found: Values, conventions: Conventions) -> FloatArray | None:
             "column weight of --queries"
         )
     return weights
-
-
-def _weight(cell: object) -> float:
-    try:
-        return float(str(cell))
-    except ValueError:
-        return math.nan
 
 
 def _notes(

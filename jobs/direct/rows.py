@@ -17,7 +17,7 @@ from jobs.errors import DataRefused, UsageError, number_of
 
 COLUMNS = ("system", "query_id", "doc_id", "score", "rank", "relevance", "subtopic", "propensity")
 """What columns of files are called."""
-ENDINGS = re.compile(r"\.(txt|run|trec|res|results)$")
+ENDINGS = re.compile(r"\.(txt|run|trec|res|results|tsv)$")
 """What the name of a run's file may end in beside its system."""
 
 
@@ -35,17 +35,17 @@ class Runs:
     n_rows: int
 
 
-def runs(paths: Sequence[str], config: Config, *, order: str) -> Runs:
+def runs(paths: Sequence[str], config: Config, *, numbers: Sequence[str]) -> Runs:
     """RUNS.  Raises UsageError or DataRefused where something cannot be read, or one name is in two files.
 
-    order   the column that must be a number: score or rank
+    numbers   the columns that must be numbers: score, rank or both
     """
     found: dict[str, dict[str, list[Any]]] = {}
     tags: dict[str, str] = {}
     places: dict[str, list[str]] = {}
     by_tag, parts = config.inputs.system_from == "tag", []
     for path in paths:
-        for part in _run_parts(path, config, order=order):
+        for part in _run_parts(path, config, numbers=numbers):
             file = part.file
             parts.append(part)
             for system, rows in _by_system(part, by_tag=by_tag).items():
@@ -135,7 +135,7 @@ def _shown(cell: object) -> str:
     return "null" if cell is None else f'"{cell}"'
 
 
-def _run_parts(path: str, config: Config, *, order: str) -> Iterator[Part]:
+def _run_parts(path: str, config: Config, *, numbers: Sequence[str]) -> Iterator[Part]:
     """Each file of a path."""
     if path.startswith(ir_datasets.PREFIX):
         yield ir_datasets.part(path, kind="runs")
@@ -145,9 +145,9 @@ def _run_parts(path: str, config: Config, *, order: str) -> Iterator[Part]:
         if format_ != "trec":
             if config.inputs.system_from != "tag":
                 raise UsageError(f"--system-from file is for TREC files; {file} names systems in the column system")
-            yield _table(content, file, config, format=format_, kind="runs", order=order)
+            yield _table(content, file, config, format=format_, kind="runs", numbers=numbers)
             continue
-        part = trec.runs(content, file, order=order)
+        part = trec.runs(content, file, numbers=numbers)
         if not part.n_rows and not part.n_flawed:
             raise DataRefused(f"runs: no row in {file}; write empty files again or leave them out")
         yield part
@@ -163,13 +163,13 @@ def _qrel_parts(path: str, config: Config, *, preferences: bool) -> Iterator[Par
         if format_ == "trec":
             yield trec.qrels(content, file, preferences=preferences)
         else:
-            yield _table(content, file, config, format=format_, kind="qrels", order="")
+            yield _table(content, file, config, format=format_, kind="qrels", numbers=["relevance"])
 
 
-def _table(content: bytes, file: str, config: Config, *, format: str, kind: str, order: str) -> Part:
+def _table(content: bytes, file: str, config: Config, *, format: str, kind: str, numbers: Sequence[str]) -> Part:
     from jobs.direct import tables
 
-    return tables.part(content, file, format=format, kind=kind, columns=config.inputs.columns, order=order)
+    return tables.part(content, file, format=format, kind=kind, columns=config.inputs.columns, numbers=numbers)
 
 
 def _by_system(part: Part, *, by_tag: bool) -> dict[str, dict[str, list[Any]]]:
@@ -192,5 +192,7 @@ def _by_system(part: Part, *, by_tag: bool) -> dict[str, dict[str, list[Any]]]:
 
 
 def _stem(file: str) -> str:
-    """The name of a file without folder, .gz and one further ending for a run."""
-    return ENDINGS.sub("", Path(file).name.removesuffix(".gz"))
+    """The name of a file without folder, .gz and one further ending for a run; of part files their folder's."""
+    path = Path(file)
+    name = path.parent.name if path.name.startswith("part-") else path.name
+    return ENDINGS.sub("", name.removesuffix(".gz"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import sys
 import zlib
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ def read(path: str, *, option: str) -> Iterator[tuple[str, bytes]]:
         yield "standard input", _unpacked(sys.stdin.buffer.read(), "standard input")
         return
     local = Path(path.removeprefix("file:"))
-    if not local.exists():
+    if not os.path.exists(local):  # Path's own fails for a name that is too long
         raise UsageError(f"{option}: no such file or folder: {path}")
     files = sorted(file for file in local.rglob("*") if _counts(file, local)) if local.is_dir() else [local]
     if not files:
@@ -60,6 +61,13 @@ def format_of(name: str, content: bytes, *, given: str) -> str:
         return "parquet"
     if content.startswith(ORC):
         return "orc"
-    if ending := ENDINGS.get(Path(name.removesuffix(".gz")).suffix):
+    ending = ENDINGS.get(Path(name.removesuffix(".gz")).suffix.casefold())
+    if ending and not (ending == "tsv" and _is_trec(content)):
         return ending
     return "jsonl" if content.lstrip()[:1] == b"{" else "trec"
+
+
+def _is_trec(content: bytes) -> bool:
+    """Whether a file called .tsv begins with a row of a run or of judgments, and not with names of columns."""
+    words = content.partition(b"\n")[0].split()
+    return len(words) >= 4 and words[3].lstrip(b"+-").isdigit()

@@ -9,13 +9,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from evalcore.errors import unknown
-from jobs.direct.parts import FEW, Part, keep, numbers, whole_numbers
+from jobs.direct import parts
+from jobs.direct.parts import FEW, Part, keep
 from jobs.errors import DataRefused, UsageError
 
 IDS = ("system", "query_id", "doc_id", "subtopic")
@@ -24,18 +27,19 @@ QRELS = {"query_id": True, "doc_id": True, "relevance": True, "subtopic": False,
 """Columns, and whether there must be one; which of score and rank a run needs is for the conventions to say."""
 
 
-def part(content: bytes, file: str, *, format: str, kind: str, columns: Mapping[str, str], order: str) -> Part:
+def part(
+    content: bytes, file: str, *, format: str, kind: str, columns: Mapping[str, str], numbers: Sequence[str]
+) -> Part:
     """RUNS or QRELS of one file.
 
     format    parquet, orc, csv, tsv or jsonl
     columns   our name -> the file's name of a column
-    order     the column of runs that must be a number: score or rank
+    numbers   the columns that must be numbers: of runs score, rank or both, else relevance
 
     Raises UsageError for a column that is missing or of a wrong type, DataRefused for what is not of this format.
     """
     known = RUNS if kind == "runs" else QRELS
-    number = order if kind == "runs" else "relevance"
-    wanted = {**known, number: True}
+    wanted = {**known, **dict.fromkeys(numbers, True)}
     names = {key: columns.get(key, key) for key in wanted}
     found, n_rows, place = FORMATS[format](content, file, list(names.values()))
     problems = [
@@ -54,15 +58,14 @@ def part(content: bytes, file: str, *, format: str, kind: str, columns: Mapping[
     if problems:
         raise UsageError(f"{file}: {'; '.join(problems)}")
     ids = [key for key in ("system", "query_id", "doc_id") if key in known]
-    given = cells[number]
-    usable = [cell is not None for cell in given]
-    if number == "relevance":
-        usable = [cell is not None and abs(cell) < float("inf") for cell in given]
+    usable = [None not in given for given in zip(*(cells[key] for key in numbers), strict=True)]
+    if kind == "qrels":
+        usable = [cell is not None and abs(cell) < math.inf for cell in cells["relevance"]]
     for key in ids:
         usable = [good and bool(cell) and not cell.isspace() for good, cell in zip(usable, cells[key], strict=True)]
 
     def flaw(row: int) -> str:
-        told = {key: cells[key][row] for key in ids} | {number: _raw(there[number], row)}
+        told = {key: cells[key][row] for key in ids} | {key: _raw(there[key], row) for key in numbers}
         return f"{place(row)}: " + ", ".join(f"{key} {_shown(cell)}" for key, cell in told.items())
 
     del n_rows
@@ -107,6 +110,7 @@ def _arrow(
         table = opened.read(columns=[name for name in names if wanted is None or name in wanted])
     except (pa.ArrowException, OSError) as error:
         raise DataRefused(f"{file} cannot be read: {str(error).splitlines()[0]}; write it again") from None
+    _check_names(names, file)
     found = {name: table[name] if name in table.column_names else None for name in names}
     return found, table.num_rows, lambda _: file
 
@@ -130,8 +134,7 @@ def _separated(separator: str) -> Callable[[bytes, str, Sequence[str] | None], F
                 at.append(reader.line_num)
         except csv.Error as error:
             raise DataRefused(f"{file} line {reader.line_num}: {error}") from None
-        if twice := {name for name in header if header.count(name) > 1}:
-            raise DataRefused(f"{file}: the header has {', '.join(sorted(twice))} more than once")
+        _check_names(header, file)
         columns = zip(*cells, strict=True) if cells else [()] * len(header)
         found = {
             name: [cell or None for cell in column] if wanted is None or name in wanted else None
@@ -150,6 +153,10 @@ def _json_lines(content: bytes, file: str, wanted: Sequence[str] | None) -> Foun
             continue
         try:
             read = json.loads(line)
+            if "\\u" in line:
+                json.dumps(read, ensure_ascii=False).encode()  # half a pair of surrogates is no text
+        except RecursionError:
+            raise DataRefused(f"{file} line {number} is nested too deep; each line is one row") from None
         except ValueError as error:
             raise DataRefused(f"{file} line {number} is no JSON: {error}") from None
         if not isinstance(read, dict):
@@ -168,6 +175,11 @@ FORMATS: dict[str, Callable[[bytes, str, Sequence[str] | None], Found]] = {
     "tsv": _separated("\t"),
     "jsonl": _json_lines,
 }
+
+
+def _check_names(names: Sequence[str], file: str) -> None:
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise UsageError(f"{file}: there is more than one column called {', '.join(twice)}; rename them")
 
 
 def _text(content: bytes, file: str) -> str:
@@ -202,10 +214,17 @@ def _numbers(column: Any, *, whole: bool) -> list[Any]:  # noqa: ANN401
             raise TypeError(str(kind))
         found = list(column.cast(pa.float64()).to_pylist())
     elif set(map(type, column)) <= {str, type(None)}:
-        return (whole_numbers if whole else numbers)([cell or "" for cell in column])
+        return (parts.whole_numbers if whole else parts.numbers)([cell or "" for cell in column])
     else:
-        found = [float(cell) if isinstance(cell, (int, float)) and cell is not True else None for cell in column]
+        found = [_double(cell) if isinstance(cell, (int, float)) and cell is not True else None for cell in column]
     return [int(cell) if cell is not None and cell == cell // 1 else None for cell in found] if whole else found
+
+
+def _double(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _raw(column: Any, row: int) -> object:  # noqa: ANN401

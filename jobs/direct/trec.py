@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,24 +18,29 @@ COLUMNS = {
 }
 N_PREFERENCES = 5
 NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
+READ: dict[str, Callable[[Sequence[str]], list[Any]]] = {
+    "score": numbers,
+    "rank": whole_numbers,
+    "relevance": numbers,
+}
 PLAIN = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
 """What a file of ASCII is made of: the rest of it ends a word to Python, or to nobody."""
 SPACE, NEW_LINE = ord(" "), ord("\n")
 
 
-def runs(content: bytes, file: str, *, order: str) -> Part:
+def runs(content: bytes, file: str, *, numbers: Sequence[str]) -> Part:
     """RUNS without the system's name, whose tags are in the column `tag`.
 
-    order   the column that must be a number: score or rank
+    numbers   the columns that must be numbers: score, rank or both
     """
     if (words := _words(content, "runs")) is not None:
         part = _run(file, words)
-        if None not in part.columns[order]:
+        if not any(None in part.columns[each] for each in numbers):
             return part
     lines = _Lines(content)
     rows = [(at, row) for at, row in zip(lines.at, lines.rows, strict=True) if lines.whole(row, "runs")]
     part = _run(file, [list(column) for column in zip(*(row[:6] for _, row in rows), strict=True)] or [[]] * 6)
-    return _usable(lines, part, [at for at, _ in rows], kind="runs", number=order)
+    return _usable(lines, part, [at for at, _ in rows], kind="runs", wanted=numbers)
 
 
 def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
@@ -56,7 +61,7 @@ def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
         elif preferences and len(row) == N_PREFERENCES and lines.decoded(row):
             kept.append((at, [row[0], f"{row[1]}\t{row[2]}", row[3], row[4]]))
     part = _judgments(file, [list(column) for column in zip(*(row for _, row in kept), strict=True)] or [[]] * 4)
-    return _usable(lines, part, [at for at, _ in kept], kind="qrels", number="relevance")
+    return _usable(lines, part, [at for at, _ in kept], kind="qrels", wanted=["relevance"])
 
 
 def _run(file: str, words: Sequence[list[str]]) -> Part:
@@ -105,7 +110,7 @@ class _Lines:
         plain = not content.translate(None, delete=PLAIN)
         split = str.split if plain else _split
         words = list(map(split, lines))
-        if plain and "" not in lines and "#" not in text:
+        if plain and all(words) and "#" not in text:
             self.at: Sequence[int] = range(1, len(words) + 1)
             self.rows = words
             return
@@ -130,11 +135,13 @@ def _split(line: str) -> list[str]:
     return re.split("[ \t]+", line) if line else []
 
 
-def _usable(lines: _Lines, part: Part, at: Sequence[int], *, kind: str, number: str) -> Part:
-    """The part without rows whose number cannot be used, and the flaws of all lines that are left out."""
-    cells = part.columns[number]
-    finite = number == "relevance"
-    good = [cell is not None and not (finite and (cell != cell or abs(cell) == float("inf"))) for cell in cells]
+def _usable(lines: _Lines, part: Part, at: Sequence[int], *, kind: str, wanted: Sequence[str]) -> Part:
+    """The part without rows of which a number cannot be used, and the flaws of all lines that are left out."""
+    finite = kind == "qrels"
+    good = [
+        all(cell is not None and not (finite and (cell != cell or abs(cell) == float("inf"))) for cell in cells)
+        for cells in zip(*(part.columns[each] for each in wanted), strict=True)
+    ]
     if len(at) == len(lines.rows) and all(good):
         return part
     columns = {
@@ -142,11 +149,11 @@ def _usable(lines: _Lines, part: Part, at: Sequence[int], *, kind: str, number: 
     }
     fine = {line for line, usable in zip(at, good, strict=True) if usable}
     wrong = [(line, row) for line, row in zip(lines.at, lines.rows, strict=True) if line not in fine]
-    flaws = [f"{part.file} line {line}: {_flaw(row, kind, number)}" for line, row in wrong[:FEW]]
+    flaws = [f"{part.file} line {line}: {_flaw(row, kind, wanted)}" for line, row in wrong[:FEW]]
     return Part(part.file, columns, len(wrong), flaws)
 
 
-def _flaw(row: Sequence[str], kind: str, number: str) -> str:
+def _flaw(row: Sequence[str], kind: str, wanted: Sequence[str]) -> str:
     columns = COLUMNS[kind]
     if any("\ufffd" in row[place] for place in (0, 2) if place < len(row)):
         return "bytes that are not UTF-8"
@@ -154,4 +161,6 @@ def _flaw(row: Sequence[str], kind: str, number: str) -> str:
         return f'{number_of(len(row), "column")}, not the {len(columns)} of "{" ".join(columns)}"'
     if len(row) > len(columns) and not WHOLE.fullmatch(row[3]):
         return f'{len(row)} columns, and the rank is "{row[3]}"; is there a space in an id?'
-    return f'{number} is "{row[columns.index(number)]}", which is not {NUMBERS[number]}'
+    told = {each: row[columns.index(each)] for each in wanted}
+    number = next((each for each, text in told.items() if READ[each]([text]) == [None]), wanted[-1])
+    return f'{number} is "{told[number]}", which is not {NUMBERS[number]}'

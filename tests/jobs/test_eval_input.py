@@ -98,6 +98,7 @@ USAGE, REFUSED = 2, 4
         (["qrels", "old", "--baseline", "olld"], USAGE, 'unknown system "olld". Did you mean "old"?'),
         (["qrels", "old", "--unit", "user"], USAGE, "give --queries FILE"),
         (["qrels", "nowhere"], USAGE, "runs: no such file or folder: nowhere"),
+        (["qrels", "x" * 999], USAGE, "runs: no such file or folder: xxx"),
         (["qrels", "old", "--preset", "trec"], USAGE, 'Did you mean "trec_eval"?'),
         (
             ["qrels", "old", "--set", "aggregate.segments=[a]"],
@@ -116,6 +117,15 @@ def test_a_wrong_command_line_is_told_with_the_next_step(small, capsys, words, c
     told = printed(capsys, *words, code=code)
     assert told.startswith("evaljob: ")
     assert message in told
+
+
+def parquet(*columns: tuple[str, str]) -> bytes:
+    """A file with these columns of one row."""
+    out = io.BytesIO()
+    pq.write_table(
+        pa.Table.from_arrays([pa.array([cell]) for _, cell in columns], names=[key for key, _ in columns]), out
+    )
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +158,19 @@ def test_a_wrong_command_line_is_told_with_the_next_step(small, capsys, words, c
             '{"system":"s","query_id":1.0,"doc_id":"a","score":1}\n',
             'column "query_id" is numbers with a point',
         ),
+        (
+            "run.jsonl",
+            '{"system":"s","query_id":"q1","doc_id":"a","score":1%s}\n' % ("0" * 400),
+            "1 NaN or infinite score",
+        ),
+        ("run.jsonl", f'{{"system":{"[" * 99_999}\n', "run.jsonl line 1 is nested too deep"),
+        ("run.jsonl", '{"system":"s","query_id":"q\\ud800","doc_id":"a","score":1}\n', "run.jsonl line 1 is no JSON"),
         ("run.parquet", b"PAR1 and then nothing", "run.parquet cannot be read"),
+        (
+            "run.parquet",
+            parquet(("system", "s"), ("doc_id", "a"), ("doc_id", "b")),
+            "more than one column called doc_id",
+        ),
     ],
 )
 def test_a_run_that_cannot_be_used_is_told_with_its_place(small, capsys, name, content, message):
@@ -189,6 +211,72 @@ def test_a_run_that_cannot_be_used_is_told_with_its_place(small, capsys, name, c
 def test_judgments_that_cannot_be_used_are_told(small, capsys, content, words, message):
     Path("qrels").write_text(content)
     assert message in printed(capsys, "qrels", "old", *words, code=REFUSED)
+
+
+BY_RANK = ("--set", "score.conventions.ties=rank_column", "--metrics", "RR,PairwiseAccuracy")
+
+
+def test_ranks_that_decide_beside_metrics_of_scores_must_be_there(small, capsys):
+    Path("run").write_text("q1 Q0 a - 2 s\nq1 Q0 b 2 1 s\nq2 Q0 b 1 x s\n")
+    told = printed(capsys, "qrels", "run", *BY_RANK, code=REFUSED)
+    assert 'run line 1: rank is "-", which is not a whole number; run line 3: score is "x", which is not a num' in told
+    write("run.csv", RUN_ROWS)
+    assert 'unknown column "rank". Known: system' in printed(capsys, "qrels", "run.csv", *BY_RANK, code=USAGE)
+    write("run.csv", [{**row, "rank": place or None} for place, row in enumerate(RUN_ROWS)])
+    told = printed(capsys, "qrels", "run.csv", *BY_RANK, code=REFUSED)
+    assert 'run.csv line 2: system "A", query_id "01", doc_id "é", rank null, score "1.5";' in told
+
+
+def test_a_judgment_that_is_repeated_may_lack_its_propensity(small, capsys):
+    row = {"query_id": "q1", "doc_id": "a", "relevance": 1}
+    rows = [{**row, "propensity": each} for each in (None, 0.5, None)]
+    write("qrels.csv", rows)
+    for metrics in ("RR", "RR,IPS"):
+        told = json.loads(printed(capsys, "qrels.csv", "old", "--metrics", metrics, "--json"))
+        assert told["audit"]["n_repeated"] == 2
+    assert {each["metric"]: each["value"] for each in told["per_query"]} == {"RR": 1.0, "IPS": 2.0}
+    write("qrels.csv", [*rows, {**row, "propensity": 0.25}])
+    printed(capsys, "qrels.csv", "old", "--metrics", "RR")
+    told = printed(capsys, "qrels.csv", "old", "--metrics", "IPS", code=REFUSED)
+    assert 'with different propensities: query "q1", document "a", propensities 0.25 and 0.5' in told
+
+
+def test_judgments_that_contradict_each_other_are_told_where_some_name_no_subtopic(small, capsys):
+    row = {"query_id": "q1", "doc_id": "a"}
+    write("qrels.csv", [{**row, "relevance": grade, "subtopic": each} for each in (None, "x") for grade in (1, 2)])
+    told = printed(capsys, "qrels.csv", "old", "--metrics", "alpha_nDCG@5", code=REFUSED)
+    assert "2 documents judged more than once with different grades" in told
+
+
+def test_a_line_of_blanks_is_empty_whatever_follows_the_tags(small, capsys):
+    Path("run").write_text("q1 Q0 b 1 2 s more\n   \nq1 Q0 a 2 1 s more")
+    assert json.loads(printed(capsys, "qrels", "run", "--metrics", "RR", "--json"))["audit"]["n_run_rows"] == 2
+
+
+def test_trec_files_may_be_called_tsv_and_lie_in_parts(small, capsys):
+    Path("qrels").rename("qrels.TSV")
+    Path("bm25.tsv").mkdir()
+    Path("bm25.tsv/part-0000.tsv").write_text(SMALL_RUNS["old"])
+    for run in ("bm25.tsv", "bm25.tsv/part-0000.tsv"):
+        told = json.loads(printed(capsys, "qrels.TSV", run, "--metrics", "RR", "--json", "--system-from", "file"))
+        assert [row["system"] for row in told["estimates"]] == ["bm25"]
+
+
+def test_weights_are_numbers_as_everywhere(small, capsys):
+    write("queries.csv", [{"query_id": "q1", "weight": " 2 "}, {"query_id": "q2", "weight": "1_0"}])
+    words = ("--queries", "queries.csv", "--set", "score.conventions.mean=weighted")
+    assert '1 query without a weight that is a number from 0: "q2"' in printed(
+        capsys, "qrels", "old", *words, code=REFUSED
+    )
+
+
+def test_ids_are_printed_in_utf_8_whatever_the_locale(small):
+    Path("qrels").write_text("é 0 a 1\n")
+    Path("run").write_text("é Q0 a 1 1 s\n")
+    words = [sys.executable, "-m", "jobs", "eval", "qrels", "run", "--metrics", "RR", "--per-query", "--json"]
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, capture_output=True, env=environment)
+    assert json.loads(done.stdout.decode())["per_query"][0]["query_id"] == "é", done.stderr
 
 
 def test_no_big_package_is_imported_for_trec_files(small):
