@@ -13,6 +13,7 @@ from evalcore.inference import Contrast, Estimate
 from evalcore.verdict import default_margin, verdict_of_interval
 from jobs.figures import rounded
 from jobs.measures import Measure
+from jobs.named import canonical
 from jobs.sums import Key, Sums
 
 if TYPE_CHECKING:  # executors need no configuration
@@ -64,8 +65,9 @@ class Settings:
     @classmethod
     def of(cls, chosen: Aggregate, **found: Any) -> Settings:  # noqa: ANN401 (fields of the class)
         """As the configuration has them, with what it does not know: bucketed, restricted, quantiles, tie_ranges."""
-        same = ("methods", "confidence", "replicates", "seed", "baseline", "tests", "adjust", "margins")
-        return cls(**{**{key: getattr(chosen, key) for key in same}, **found})
+        same = ("methods", "confidence", "replicates", "seed", "baseline", "tests", "adjust")
+        margins = {canonical(metric): margin for metric, margin in chosen.margins.items()}
+        return cls(**{**{key: getattr(chosen, key) for key in same}, "margins": margins, **found})
 
 
 @dataclass(frozen=True, slots=True)

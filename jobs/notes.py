@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evalcore import Metric, name
+from evalcore import Conventions, Metric, name
 from evalcore.metrics import P, Reliability
 from evalcore.metrics.calibration import expected_calibration_error, maximum_calibration_error
+from evalcore.statuses import UNANSWERED, UNJUDGED
+from jobs.errors import number_of
 
 SAMPLED = "doi:10.1145/3394486.3403226"
 
@@ -48,6 +50,27 @@ def of_scores(metrics: Sequence[Metric], counts: Mapping[str, Any], *, by_rank: 
             f"not found: with sampled candidates {_listed(precise)} depends on how many were sampled, and may order "
             f"systems differently than all candidates would ({SAMPLED})."
         )
+    return notes
+
+
+def of_left_out(counts: Mapping[str, int], conventions: Conventions, *, n_systems: int) -> list[str]:
+    """Notes on what is in no estimate, or in it otherwise than it was given.
+
+    counts   of the audit
+    """
+    notes = []
+    if n := counts[f"n_{UNJUDGED}"] // n_systems:
+        notes.append(f"{number_of(n, 'query')} of --queries without judgments left out.")
+    if n := counts["n_rankings_outside_universe"]:
+        notes.append(f"{number_of(n, 'ranking')} of queries that are not judged, or not in --queries, left out.")
+    if n := counts[f"n_{UNANSWERED}"]:
+        how = "left out" if conventions.unanswered == "skip" else "counted as empty"
+        notes.append(f"{number_of(n, 'ranking')} of judged queries missing, and {how}.")
+    if n := counts["n_duplicates"]:
+        how = "each of which counts" if conventions.duplicates == "counted" else f"kept: {conventions.duplicates}"
+        notes.append(f"{number_of(n, 'document')} returned again for a query, {how}.")
+    if n := counts["n_non_finite_scores"]:
+        notes.append(f"{number_of(n, 'score')} NaN or infinite, ranked last.")
     return notes
 
 

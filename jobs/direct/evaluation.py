@@ -25,7 +25,8 @@ from jobs.errors import DataRefused, UsageError, number_of
 from jobs.infer import inferred_rows, pairs_of
 from jobs.inferred import Settings
 from jobs.measures import WEIGHT, Measure, measures_of
-from jobs.notes import of_calibration, of_contrasts
+from jobs.named import canonical
+from jobs.notes import of_calibration, of_contrasts, of_left_out
 from jobs.sums import Sums
 
 ALL = "all"
@@ -167,6 +168,9 @@ def inferred(found: Values, config: Config) -> Inferred:
     _check(config, found)
     unit = chosen.unit or "query_id"
     measures = measures_of(found.metrics, conventions)
+    named = [measure.name for measure in measures]
+    if strange := [metric for metric in chosen.margins if canonical(metric) not in named]:
+        raise UsageError(f"a margin: {unknown('metric', strange[0], named)}")
     counted = Counted.of(
         found.found, measures, conventions, units=_units(found.queries, unit), weights=_weights(found, conventions)
     )
@@ -267,4 +271,8 @@ def _notes(
 ) -> list[str]:
     by_name = {measure.name: metric for metric in found.metrics for measure in measures_of([metric], found.conventions)}
     of_method = [[row for row in rows if row["method"] == settings.methods[0]] for rows in (estimates, contrasts)]
-    return [*of_calibration(of_method[0], by_name), *of_contrasts(of_method[1], by_name)]
+    return [
+        *of_left_out(found.counts, found.conventions, n_systems=len(found.found)),
+        *of_calibration(of_method[0], by_name),
+        *of_contrasts(of_method[1], by_name),
+    ]

@@ -185,6 +185,36 @@ def test_all_pairs_have_a_table_of_their_own(small, capsys):
     assert pairs == [["old", "new", "+0.7500"], ["third", "new", "+0.7500"], ["third", "old", "+0.0000"]]
 
 
+def test_a_margin_may_be_named_as_the_metric_and_is_never_passed_over(small, capsys):
+    Path("qrels").write_text("".join(f"q{each} 0 a 1\n" for each in range(20)))
+    for system, first in (("old", 0), ("new", 1)):  # each finds the document at rank 1 for every other query
+        scores = [(each, {"a": int(each % 2 == first), "b": 0.5}) for each in range(20)]
+        rows = [
+            f"q{each} Q0 {doc} 1 {score} {system}\n" for each, of_query in scores for doc, score in of_query.items()
+        ]
+        Path(system).write_text("".join(rows))
+    words = ("qrels", "old", "new", "--metrics", "AP", "--baseline", "old", "--json", "--margin")
+    for margin in ("AP=0.4", "map=0.4"):
+        assert json.loads(printed(capsys, *words, margin))["contrasts"][0]["verdict"] == "equivalent"
+    assert json.loads(printed(capsys, *words, "AP=0.1"))["contrasts"][0]["verdict"] == "inconclusive"
+    assert 'a margin: unknown metric "APP"' in printed(capsys, *words, "APP=0.4", code=2)
+
+
+def test_what_is_left_out_is_told(small, capsys):
+    Path("old").write_text("q1 Q0 a 1 0.9 old\nq1 Q0 a 2 nan old\nq7 Q0 a 1 1 old\nq8 Q0 a 1 1 old\n")
+    Path("queries.csv").write_text("query_id\nq1\nq2\nq8\n")
+    conventions = ("duplicates=first", "non_finite_score=last")
+    words = [word for each in conventions for word in ("--set", f"score.conventions.{each}")]
+    shown = printed(capsys, "qrels", "old", "--metrics", "RR", "--queries", "queries.csv", *words)
+    assert [line for line in shown.splitlines() if line.startswith("note: ")] == [
+        "note: 1 query of --queries without judgments left out.",
+        "note: 1 ranking of queries that are not judged, or not in --queries, left out.",
+        "note: 1 ranking of judged queries missing, and counted as empty.",
+        "note: 1 document returned again for a query, kept: first.",
+        "note: 1 score NaN or infinite, ranked last.",
+    ]
+
+
 def test_json_has_exactly_these_keys(small, capsys):
     told = json.loads(printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--format", "json"))
     assert list(told) == ["estimates", "contrasts", "per_query", "audit"]

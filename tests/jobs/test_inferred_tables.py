@@ -9,6 +9,7 @@ import pytest
 from evalcore.verdict import default_margin
 from jobs import store
 from jobs.aggregate import aggregate
+from jobs.config import Aggregate
 from jobs.inferred import Settings
 from jobs.measures import Measure
 from tests.support.aggregations import write_aggregation
@@ -109,3 +110,8 @@ def test_an_interval_without_width_is_the_estimate_to_the_last_bit(tmp_path):
     (estimate,) = (row for row in inferred(tmp_path, {"AP": {"a": third, "b": BETTER}})[0].to_pylist()[:1])
     assert estimate["low"] == estimate["estimate"] == estimate["high"]
     assert "degenerate" in estimate["flags"]
+
+
+def test_margins_may_be_named_as_other_tools_name_the_metric():
+    chosen = Aggregate(unit="query_id", margins={"map": 0.1, "latency_ms": 5})
+    assert Settings.of(chosen, bucketed=False, restricted=False).margins == {"AP": 0.1, "latency_ms": 5}
