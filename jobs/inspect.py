@@ -38,6 +38,8 @@ NAMES: dict[str, str] = {
 """What each column may be called, the surest name first."""
 NUMBERS = ("score", "rank", "relevance", "judged", "propensity", "position")
 SAMPLE = 3
+PLAIN = re.compile(r"(?!(?i:null|true|false|yes|no|on|off)$)[A-Za-z_][\w./-]*")
+"""A text that is the same text in YAML without quotes."""
 
 
 def inspected(spark: SparkSession, paths: Sequence[str], *, format: str = "auto") -> dict[str, Any]:
@@ -216,7 +218,10 @@ def _mask(cell: object, role: str | None) -> str:
     return text if cell is None or role in NUMBERS else f"{text[:1]}…({len(text)})"
 
 
-def _flow(value: object) -> str:
+def _flow(value: str | Sequence[str] | Mapping[str, str]) -> str:
     """A value in one line of YAML, which is JSON with fewer quotes."""
-    text = json.dumps(value, ensure_ascii=False)
-    return re.sub(r'"(?!(?:null|true|false|yes|no)")([A-Za-z_][\w./-]*)"', r"\1", text)
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_flow(key)}: {_flow(each)}' for key, each in value.items())}}}"
+    if not isinstance(value, str):
+        return f"[{', '.join(map(_flow, value))}]"
+    return value if PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)

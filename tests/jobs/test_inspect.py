@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.config_file import load
+from jobs.inspect import configuration
 from tests.support.data import DATA
 
 RECS = "Algorithm,user,rank,item,score\nUU,0971,1,50,6.5\nUU,0971,2,7,6.25\nII,0971,1,7,3\n"
@@ -85,3 +87,12 @@ def test_what_cannot_be_looked_at_is_told(folder, capsys):
     ]:
         assert cli.main(["inspect", *words, "--quiet"]) == code
         assert message in capsys.readouterr().err
+
+
+def test_names_that_yaml_or_json_would_read_as_something_else_stay_as_they_are(tmp_path):
+    names = ["True", "NULL", "off", "no", "1", "", 'say "hello" all', "a: b", "#x", "\\", "é", "x.y"]
+    found = {"paths": names, "format": "csv", "layout": "wide", "kind": "runs", "mapping": {"doc_id": "Null"}}
+    nothing = dict.fromkeys(("by_file", "by_rank", "gaps", "words", "labelled"), False)
+    (tmp_path / "my.yaml").write_text(configuration([{**found, **nothing, "systems": names}]), encoding="utf-8")
+    inputs = load(tmp_path / "my.yaml").inputs
+    assert (list(inputs.runs), list(inputs.systems), inputs.columns) == (names, names, {"doc_id": "Null"})
