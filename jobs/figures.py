@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 
 DIGITS = 12
 """Significant digits of what functions of the C library have a part in: their last bits differ between machines."""
@@ -11,6 +13,26 @@ DIGITS = 12
 def rounded(figure: float) -> float | None:
     """To 12 significant digits; NaN is null in tables and in JSON."""
     return None if math.isnan(figure) else float(f"{figure:.{DIGITS - 1}e}")
+
+
+def as_json(content: object) -> str:
+    r"""JSON, which has null alone for numbers that are not finite.
+
+    >>> as_json({"high": math.inf})
+    '{\n  "high": null\n}'
+    """
+    try:
+        return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(content), indent=2, ensure_ascii=False)
+
+
+def _finite(content: object) -> object:
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def figure(value: float | None, *, sign: str = "", form: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -15,6 +14,7 @@ from jobs.cli.words import margins, split
 from jobs.config import Config
 from jobs.config_file import load
 from jobs.errors import UsageError
+from jobs.figures import as_json
 from jobs.progress import Progress
 
 if TYPE_CHECKING:
@@ -98,4 +98,4 @@ def started(config: Config, progress: Progress) -> SparkSession:
 
 def print_json(content: object) -> None:
     """A result on standard output, for programs."""
-    print(json.dumps(content, indent=2, ensure_ascii=False))
+    print(as_json(content))

@@ -7,7 +7,6 @@ and trec_eval's short flags and several groups of files (`--dataset`) are forms 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -20,6 +19,7 @@ from jobs.config import Config
 from jobs.config_file import load
 from jobs.direct import evaluation, formats, latex, trec_eval
 from jobs.errors import UsageError
+from jobs.figures import as_json
 
 FORMATS = ("table", "csv", "json", "trec", "latex", "markdown")
 HELP = """\
@@ -176,7 +176,7 @@ def _datasets(asked: Namespace, config: Config, *, as_trec_eval: bool) -> int:
 
     found = datasets.datasets(asked.dataset, config)
     if format_ == "json":
-        sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(as_json(found) + "\n")
     elif format_ == "csv":
         sys.stdout.write(datasets.as_csv(found))
     else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jobs import figures
 from jobs.direct.evaluation import Inferred
 from jobs.errors import number_of
 from jobs.figures import figure, p_value
@@ -75,7 +75,7 @@ def as_json(found: Inferred) -> str:
         "per_query": per_query_of(found),
         "audit": found.values.counts,
     }
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    return figures.as_json(told) + "\n"
 
 
 def as_csv(found: Inferred, *, per_query: bool) -> str:

@@ -230,6 +230,13 @@ def test_json_has_exactly_these_keys(small, capsys):
     assert printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--json") == json.dumps(told, indent=2) + "\n"
 
 
+def test_an_end_beyond_every_double_is_null_in_json(small, capsys):
+    words = ("qrels", "old", "new", "--metrics", "GMAP", "--set", "aggregate.methods=[t]", "--json")
+    shown = printed(capsys, *words, "--set", "aggregate.confidence=0.9999")
+    told = json.loads(shown, parse_constant=pytest.fail)["estimates"][0]
+    assert (told["low"], told["high"]) == (0, None)
+
+
 def test_csv_has_a_row_for_each_system_with_its_delta(small, capsys):
     rows = list(
         csv.DictReader(io.StringIO(printed(capsys, "qrels", "old", "new", "--metrics", "RR", "--format", "csv")))
