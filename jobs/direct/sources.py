@@ -13,7 +13,10 @@ from jobs.errors import DataRefused, UsageError
 
 GZIP, PARQUET, ORC = b"\x1f\x8b", b"PAR1", b"ORC"
 """How a file begins that is compressed, Parquet, or ORC."""
-ENDINGS = {".parquet": "parquet", ".orc": "orc", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+ENDINGS = {
+    **{f".{format_}": format_ for format_ in ("parquet", "orc", "csv", "tsv")},
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+}
 STANDARD_INPUT = "-"
 
 

@@ -153,6 +153,7 @@ def parquet(*columns: tuple[str, str]) -> bytes:
         ),
         ("run.csv", "system,query_id,doc_id,score\ns,q1\n", "run.csv line 2: 2 cells, and the header has 4"),
         ("run.jsonl", '{"system": "s"\n', "run.jsonl line 1 is no JSON"),
+        ("run.json", '[{"system": "s"}]\n', "run.json line 1 is no object"),
         (
             "run.jsonl",
             '{"system":"s","query_id":1.0,"doc_id":"a","score":1}\n',
