@@ -248,7 +248,8 @@ def _units(queries: Mapping[str, list[Any]], unit: str) -> list[str]:
             f"{number_of(len(lacking), 'query')} without a value of {unit}, the unit: {checks.first(lacking)}; fill "
             "that column in --queries or leave these queries out"
         )
-    return [str(cell) for cell in cells]
+    # as Spark writes them: draws are of units in the order of their names
+    return [str(cell).lower() if isinstance(cell, bool) else str(cell) for cell in cells]
 
 
 def _weights(found: Values, conventions: Conventions) -> FloatArray | None:

@@ -321,3 +321,7 @@ def test_what_is_wrong_with_data_sets_is_told_with_their_name(small, capsys):
     words = ("--dataset", "one", "qrels", "old", "--dataset", "two", "nowhere", "old")
     assert "two: qrels: no such file or folder: nowhere" in printed(capsys, *words, code=2)
     assert "belongs" not in printed(capsys, "qrels", "old", *words, code=2)
+
+
+def test_units_that_are_true_or_false_are_called_as_in_spark():
+    assert evaluation._units({"query_id": ["q1", "q2"], "member": [True, False]}, "member") == ["true", "false"]
