@@ -199,6 +199,7 @@ def test_a_log_ranks_by_position_and_brings_its_own_judgments(spark, tmp_path):
     settings = {
         "inputs.runs": [str(tmp_path / "log.jsonl")],
         "inputs.columns": {"system": "variant", "query_id": "request", "relevance": "click"},
+        "inputs.gaps": "close",
         "judgments.grades": {"true": 1.0, "false": 0.0},
     }
     rows = score(spark, tmp_path / "out", "RR,P@1,NumRel,Judged@2", settings)

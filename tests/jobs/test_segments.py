@@ -238,29 +238,29 @@ def test_a_median_of_clusters_has_a_wider_interval_than_one_of_queries(spark, tm
     assert widths[1] > 1.3 * widths[0]
 
 
-def test_queries_that_share_users_and_texts_have_intervals_that_allow_for_both(spark, tmp_path):
+def test_queries_that_share_users_and_themes_have_intervals_that_allow_for_both(spark, tmp_path):
     from evalcore.inference import UnitSums
     from evalcore.inference.two_way import two_way
 
     made = random.Random(5)
-    easy = {kind: [made.random() for _ in range(12)] for kind in ("user", "text")}
-    runs, qrels, queries, rows = {"A": []}, [], ["query_id,user,text"], []
+    easy = {kind: [made.random() for _ in range(12)] for kind in ("user", "theme")}
+    runs, qrels, queries, rows = {"A": []}, [], ["query_id,user,theme"], []
     for user in range(12):
-        for text in range(12):
-            query, found = f"q{user}x{text}", made.random() * 2 < easy["user"][user] + easy["text"][text]
-            queries.append(f"{query},u{user},t{text}")
+        for theme in range(12):
+            query, found = f"q{user}x{theme}", made.random() * 2 < easy["user"][user] + easy["theme"][theme]
+            queries.append(f"{query},u{user},t{theme}")
             qrels.append(f"{query} d1 1")
             runs["A"].append(f"{query} {'d1' if found else 'dx'} 1")
-            rows.append((f"u{user}", f"t{text}", float(found)))
+            rows.append((f"u{user}", f"t{theme}", float(found)))
     settings = write_trec(tmp_path, runs=runs, qrels=qrels)
     (tmp_path / "queries.csv").write_text("\n".join(queries) + "\n")
     score(spark, tmp_path / "out", "P@1", {**settings, "inputs.queries": str(tmp_path / "queries.csv")})
-    estimates, _ = aggregate(spark, tmp_path / "out", unit="user", crossed="text", methods=["t"])
+    estimates, _ = aggregate(spark, tmp_path / "out", unit="user", crossed="theme", methods=["t"])
     found = {row["method"]: row for row in estimates.to_pylist()}
-    users, texts, values = (list(column) for column in zip(*rows, strict=True))
+    users, themes, values = (list(column) for column in zip(*rows, strict=True))
     column = np.array(values)[:, np.newaxis]
-    both = [f"{user} {text}" for user, text in zip(users, texts, strict=True)]
-    expected = two_way(*(UnitSums.from_values(ids, column) for ids in (users, texts, both)))[0][0]
+    both = [f"{user} {theme}" for user, theme in zip(users, themes, strict=True)]
+    expected = two_way(*(UnitSums.from_values(ids, column) for ids in (users, themes, both)))[0][0]
     assert found["two_way"]["standard_error"] == pytest.approx(expected.standard_error, rel=1e-12)
     ends = (found["two_way"]["low"], found["two_way"]["high"])
     assert ends == pytest.approx(tuple(expected.intervals["two_way"]), rel=1e-11)

@@ -79,7 +79,7 @@ def test_a_hot_query_is_scored_whole(skewed, metrics):
     judgments = rankings.judgments(qrels.withColumn("subtopic", F.lit(None).cast("string")))
     depth = None if parsed[0].cutoff is None else 10
     ranked = rankings.ranked(runs, judgments, conventions=Conventions(), depth=depth)
-    complete = rankings.complete(ranked, judgments, None, systems=["A"])
+    complete = rankings.complete(ranked, rankings.judged_queries(judgments), None, systems=["A"])
     scores = score(complete, metrics=parsed, conventions=Conventions()).collect()
     assert len(scores) == len({row.query_id for row in scores}) == qrels.select("query_id").distinct().count()
     assert max(tasks_by_query(complete.select("query_id", "n_retrieved")).values()) == 1

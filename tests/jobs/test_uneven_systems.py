@@ -81,7 +81,7 @@ def test_scores_that_are_not_there_are_refused_where_a_metric_reads_them(spark, 
     pq.write_table(table, tmp_path / "ranks.parquet")
     settings |= {"inputs.runs": [str(tmp_path / "ranks.parquet")], "score.conventions.ties": "rank_column"}
     score(spark, tmp_path / "out", "RR", settings)
-    with pytest.raises(DataRefused, match='there is no column "score"'):
+    with pytest.raises(UsageError, match='there is no column "score"'):
         score(spark, tmp_path / "out2", "RR,AUC", settings)
 
 
