@@ -7,10 +7,8 @@ import json
 import math
 import re
 import shutil
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JError
@@ -31,68 +29,14 @@ RUN_COLUMNS = {
     "score": [3.0, 2.0, 1.0],
 }
 QREL_COLUMNS = {"query_id": ["q1", "q2"], "doc_id": ["d1", "d1"], "relevance": [1, 2]}
-TRACES = re.compile(
-    r"Traceback|^\s+at \w|[Pp]y4[Jj]|An error occurred|\{\"ts\"|SQLSTATE|org\.apache|WARN", re.MULTILINE
-)
-
-
-@dataclass
-class Command:
-    """`evaljob` in a folder of its own, whose files can be named by their names alone.
-
-    The session may have been started in another folder, and Spark resolves paths by that one.
-    """
-
-    folder: Path
-    capfd: pytest.CaptureFixture[str]
-    names: set[str] = field(default_factory=lambda: {"out", "ev"})
-
-    def write(self, name: str, content: str | bytes | dict) -> Path:
-        """A file of text, of bytes, or of a table's columns."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, dict):
-            pq.write_table(pa.table(content), path)
-        else:
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        self.names.add(name)
-        return path
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit code, standard output, standard error."""
-        self.capfd.readouterr()
-        words = [str(self.folder / word) if word in self.names else word for word in arguments]
-        code = cli.main([*words, "--quiet"])
-        return code, *self.capfd.readouterr()
-
-    def refused(self, code: int, *arguments: str) -> str:
-        """The message, paths cut short, of a command that must fail with this code and leave every file as it was."""
-        before = self.files()
-        found, out, err = self.run(*arguments)
-        assert (found, out) == (code, ""), err
-        assert err.startswith("evaljob: ")
-        assert err.count("evaljob: ") == 1
-        assert not TRACES.search(err), err
-        assert self.files() == before
-        return err.removeprefix("evaljob: ").replace(f"{self.folder}/", "").strip()
-
-    def score_refused(self, code: int, *options: str, runs: str = "run.txt", qrels: str = "qrels.txt") -> str:
-        return self.refused(code, "score", "--runs", *runs.split(), "--qrels", qrels, "--output", "out", *options)
-
-    def files(self) -> dict[str, bytes | None]:
-        paths = sorted(self.folder.rglob("*"))
-        return {str(path): path.read_bytes() if path.is_file() else None for path in paths}
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch, capfd):
+def command(command):
     """A good run, good judgments, and the command, which must not come to start Spark."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("jobs.session.session", lambda **_: pytest.fail("Spark was started"))
-    made = Command(tmp_path, capfd)
-    made.write("run.txt", RUN)
-    made.write("qrels.txt", QRELS)
-    return made
+    command.write("run.txt", RUN)
+    command.write("qrels.txt", QRELS)
+    return command
 
 
 @pytest.fixture

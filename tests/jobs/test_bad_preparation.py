@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from tests.jobs.test_bad_input import Command
+from tests.support.commands import Case, Command, cases
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "bad_input" / "preparation.txt"
 FILES = {
     "run.txt": "q1 Q0 d1 1 3.0 a\nq1 Q0 d2 2 2.0 a\nq2 Q0 d1 1 1.0 a\nq3 Q0 d1 1 1.0 a\n",
     "qrels.txt": "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 0\n",
@@ -29,26 +26,7 @@ FILES = {
 }
 
 
-class Case(NamedTuple):
-    """A command, whether it comes to start Spark, and what it says."""
-
-    words: str
-    spark: bool
-    code: int
-    message: str
-
-
-def cases(golden: Path = GOLDEN) -> list[Case]:
-    """Those of a golden file."""
-    found = []
-    for block in golden.read_text().split("\n$")[1:]:
-        first, *rest = block.strip("\n").splitlines()
-        code, _, message = "\n".join(rest).partition(" ")
-        found.append(Case(first.removeprefix("* ").strip(), first.startswith("*"), int(code), message))
-    return found
-
-
-CASES = cases()
+CASES = cases("preparation")
 
 
 def refused(command: Command, case: Case) -> None:
@@ -57,14 +35,6 @@ def refused(command: Command, case: Case) -> None:
     message = command.refused(case.code, *shlex.split(case.words))
     assert message == case.message
     assert "kanarienvogel" not in message
-
-
-@pytest.fixture
-def command(tmp_path, monkeypatch, capfd):
-    """The command, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("jobs.session.session", lambda **_: pytest.fail("Spark was started"))
-    return Command(tmp_path, capfd)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.spark], ids=lambda case: case.words)

@@ -6,16 +6,13 @@ import gzip
 import io
 import json
 import shlex
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.jobs.test_bad_input import Command
-from tests.jobs.test_bad_preparation import Case, cases
+from tests.support.commands import Case, Command, cases
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "bad_input" / "reading.txt"
 RUN = "system,query_id,doc_id,score\na,q1,d1,3\na,q1,d2,2\n"
 LOG = [("a", "q1", "d1", 1), ("a", "q1", "d2", 2), ("b", "q1", "d1", 1), ("b", "q1", "d2", 4)]
 
@@ -74,7 +71,7 @@ FILES: dict[str, str | bytes] = {
     "log.csv": "system,query_id,doc_id,position\n" + "".join(",".join(map(str, row)) + "\n" for row in LOG),
     "place.csv": "system,query_id,doc_id,position\na,q1,d1,first\n",
 }
-CASES = cases(GOLDEN)
+CASES = cases("reading")
 
 
 def refused(command: Command, case: Case) -> None:
@@ -83,14 +80,6 @@ def refused(command: Command, case: Case) -> None:
             command.write(name, content)
     command.names |= {"parts", "types"}
     assert command.refused(case.code, *shlex.split(case.words)) == case.message
-
-
-@pytest.fixture
-def command(tmp_path, monkeypatch, capfd):
-    """The command, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("jobs.session.session", lambda **_: pytest.fail("Spark was started"))
-    return Command(tmp_path, capfd)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.spark], ids=lambda case: case.words)
