@@ -15,7 +15,9 @@ REFUSED_BY_EVALCORE = re.compile(r"evalcore\.errors\.\w+: (.+)")
 UNREADABLE = re.compile(r"Encountered error while reading file (.+?)\.\s")
 IN_PYTHON = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
 """The exception of a Python worker: the first line below the traceback."""
-OTHER_HEADER = "CSV header does not conform to the schema"
+OTHER_HEADER = re.compile(
+    "CSV header does not conform to the schema|Number of column in CSV header is not equal to number of fields"
+)
 NOT_THERE = re.compile(r"Path does not exist: (.+?)\.?(?:\s|$)")
 NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme \"?(\w+)")
 
@@ -41,7 +43,7 @@ def told() -> Iterator[None]:
 def _translated(text: str) -> JobError:
     if found := REFUSED_BY_EVALCORE.search(text):
         return DataRefused(found[1])
-    if (found := UNREADABLE.search(text)) and OTHER_HEADER in text:
+    if (found := UNREADABLE.search(text)) and OTHER_HEADER.search(text):
         return UsageError(f"{address(found[1])} has another header than the first file; files of one table begin alike")
     if found := UNREADABLE.search(text):
         why = reason(text).replace(found[1], "it").removeprefix("Encountered error while reading file it")

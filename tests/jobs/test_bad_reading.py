@@ -52,6 +52,8 @@ FILES: dict[str, str | bytes] = {
     "bom.csv": "\ufeffsystem,query_id,doc_id,score\na,q1,,1\n".encode(),
     "parts/one.csv": RUN,
     "parts/two.csv": "system,query_id,document,score\na,q1,d1,3\n",
+    "longer/one.csv": RUN,
+    "longer/two.csv": "system,query_id,doc_id,score,rank\na,q1,d1,3,1\n",
     "broken.jsonl": lines({"system": "a", "query_id": "q1", "doc_id": "d1", "score": 1}) + '{"system": "a", \n',
     "list.jsonl": "[1, 2]\n",
     "leading.jsonl": '{"system": "a", "query_id": 007, "doc_id": "d1", "score": 1}\n',
@@ -78,7 +80,7 @@ def refused(command: Command, case: Case) -> None:
     for name, content in FILES.items():
         if name in case.words or name.partition("/")[0] in case.words:
             command.write(name, content)
-    command.names |= {"parts", "types"}
+    command.names |= {"parts", "longer", "types"}
     assert command.refused(case.code, *shlex.split(case.words)) == case.message
 
 
