@@ -27,7 +27,7 @@ Job 2, from SCORES to ESTIMATES and CONTRASTS:
 
     evaluations.py, scored*.py, named.py   what is aggregated: evaluations, or another tool's table
     measures.py         what is estimated of each system; columns.py: the same in Spark SQL
-    unit_sums.py        SCORES -> exact sums by unit (buckets.py)
+    unit_sums.py, sum_refusals.py   SCORES -> exact sums by unit (buckets.py), and what cannot be summed
     whole_queries.py, pairs.py   SCORES -> what needs both systems of a query: in one pass, by a join
     (wanted_)quantiles.py, segments.py   SCORES -> quantiles; sums -> tables of every segment, on the executors
     sums.py             UNIT SUMS as evalcore takes them

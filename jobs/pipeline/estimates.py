@@ -16,7 +16,18 @@ from pyspark.sql import functions as F
 from evalcore import Conventions, Metric
 from evalcore.inference import scale_exponent
 from jobs import aggregate as inference
-from jobs import notes, pairs, quantiles, refusals, scored, scored_files, segments, store, unit_sums, whole_queries
+from jobs import (
+    notes,
+    pairs,
+    quantiles,
+    scored,
+    scored_files,
+    segments,
+    store,
+    sum_refusals,
+    unit_sums,
+    whole_queries,
+)
 from jobs.buckets import buckets_of
 from jobs.checks import check_aggregate
 from jobs.config import Aggregate, Config, dump
@@ -132,7 +143,7 @@ class _Job:
         counted, measures, chosen = self._counted, self.measures, self._chosen
         facts = unit_sums.facts(counted, self._unit, measures, stratum=chosen.strata)
         rows = {"undefined": unit_sums.undefined(measures), "negative": unit_sums.negative_below(measures)}
-        refusals.of_sums(facts, counted, self._unit, self._conventions, **rows)
+        sum_refusals.of_sums(facts, counted, self._unit, self._conventions, **rows)
         self.facts = facts
         self.exponents = {column: scale_exponent(largest) for column, largest in facts.largest.items()}
         self.buckets = buckets_of(facts.n_units, n_strata=facts.n_strata)
@@ -180,7 +191,7 @@ class _Job:
             n_units, n_without = rows.agg(
                 F.count_distinct(CROSSED), F.count_if(F.col(f"`{column}`").isNull())
             ).collect()[0]
-            refusals.of_crossed(n_without, column)
+            sum_refusals.of_crossed(n_without, column)
             folder = staging / f"{name}_sums"
             self._summed(rows, unit=CROSSED, buckets=buckets_of(n_units)).write.parquet(store.uri(folder))
             store.part_files(folder, under=staging)
@@ -245,7 +256,7 @@ class _Job:
         columns, chosen = self._chosen.segments, self._chosen
         units = segments.units_of(self._counted, columns, self._unit)
         sizes = segments.sizes(units, fewest_units=chosen.fewest_units, n_systems=len(self.systems))
-        refusals.of_segments(sizes.n_shown, columns, most=segments.MOST_SEGMENTS)
+        sum_refusals.of_segments(sizes.n_shown, columns, most=segments.MOST_SEGMENTS)
         shown = units.where(F.col("n_units") >= chosen.fewest_units)
         large = F.when(F.col("n_units") > sizes.buckets, F.lit(sizes.buckets)).otherwise(F.lit(0))
         shown = shown.select("segment", large.alias("buckets"))
