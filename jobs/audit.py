@@ -27,7 +27,7 @@ class QrelCounts:
 
     lowest_gain  the lowest grade above 0, null if there is none
     best_grade   the highest grade
-    n_subtopic_names   how many subtopics or groups are named: 0, 1, or 2 for more
+    n_subtopic_names   how many subtopics or groups there are, none being one of several: 0, 1, or 2 for more
     qrels_fingerprint  of all judgments, in any order: equal where they are; empty without any
     """
 
@@ -58,7 +58,9 @@ def count_qrels(qrels: DataFrame, *, expected: Sequence[float] = ()) -> QrelCoun
         F.count_if(~F.col("relevance").between(*expected)) if expected else F.lit(0),
         F.min(F.when(F.col("relevance") > 0, F.col("relevance"))),
         F.max("relevance"),
-        F.when(F.min("subtopic") < F.max("subtopic"), 2).when(F.count("subtopic") > 0, 1).otherwise(0),
+        F.when((F.min("subtopic") < F.max("subtopic")) | (F.count("subtopic").between(1, F.count("*") - 1)), 2)
+        .when(F.count("subtopic") > 0, 1)
+        .otherwise(0),
         F.concat_ws("-", *(F.sum(part).cast("string") for part in parts)),
     ).collect()[0]
     return QrelCounts(*row)
@@ -89,21 +91,13 @@ class Audit:
         if "scores" in self.needs:
             unusable = unusable | F.col("score").isNull()
         not_finite = (F.isnan("score") | (F.abs("score") == float("inf"))) & F.lit(order == "score")
-        # one number for each row, in compiled code: observing interprets its expressions row by row
-        flaw = F.when(unusable, 1).when(not_finite, 2)
+        flaws = {"n_unusable_run_rows": unusable, "n_non_finite_scores": not_finite & ~unusable}
         if self.removes_self:
-            flaw = flaw.when(F.col("doc_id") == F.col("query_id"), 3)
-        watched = self._watch(
-            "runs",
-            runs.withColumn("flaw", flaw),
-            {
-                "n_run_rows": F.count("*"),
-                "n_unusable_run_rows": F.count_if(F.col("flaw") == 1),
-                "n_non_finite_scores": F.count_if(F.col("flaw") == 2),
-                **({"n_self_retrieved": F.count_if(F.col("flaw") == 3)} if self.removes_self else {}),
-            },
-        )
-        return watched.drop("flaw")
+            flaws["n_self_retrieved"] = (F.col("doc_id") == F.col("query_id")) & ~unusable & ~not_finite
+        # what is observed is interpreted row by row: all it does here is to see whether there is something
+        flawed = runs.withColumns({key: F.when(flaw, 1) for key, flaw in flaws.items()})
+        watched = self._watch("runs", flawed, {"n_run_rows": F.count("*"), **{key: F.count(key) for key in flaws}})
+        return watched.drop(*flaws)
 
     def ranked(self, ranked: DataFrame, systems: Sequence[str]) -> DataFrame:
         """Rankings of all queries, also of those outside the universe, watched."""

@@ -21,18 +21,24 @@ BY_SUBTOPIC = frozenset({"subtopics", "preferences"})
 Repeated = Literal["error", "max", "mean", "latest", "majority"]
 
 
-def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset(), repeated: Repeated = "error") -> DataFrame:
+def judgments(
+    qrels: DataFrame, *, needs: frozenset[str] = frozenset(), repeated: Repeated = "error", several: bool = True
+) -> DataFrame:
     """QRELS -> one row per (query, document), partitioned by query for every later join.
 
     Moves every judgment once. Repeated judgments become one, of the greatest propensity; `n_repeated` and
     `n_contradictory` count what was repeated, with the same grade or with another, and `n_subtopics` is 1 for a
     document with judgments of several subtopics, for the audit. Where subtopics or preferences are needed, `entries`
     holds them all, and the grade is the best of them.
+
+    several    whether there may be several subtopics in all
     """
-    rows = qrels.repartition("query_id")
+    # Two consumers share the one move as long as their plans below it are the same: so the filter that the join would
+    # infer for its side stands here for both, and no column is left for the optimizer to drop on one side.
+    rows = qrels.where(F.col("query_id").isNotNull() & F.col("doc_id").isNotNull()).repartition("query_id")
     spread = F.when(F.min("relevance") < F.max("relevance"), 1).otherwise(0)
     subtopic = F.coalesce("subtopic", F.lit(""))
-    several = F.when(F.min(subtopic) < F.max(subtopic), 1).otherwise(0)
+    n_subtopics = F.when(F.min(subtopic) < F.max(subtopic), 1).otherwise(0) if several else F.lit(0)
     propensity = {}
     if "propensities" in needs:
         propensity = {"propensity": F.max("propensity")}
@@ -45,7 +51,7 @@ def judgments(qrels: DataFrame, *, needs: frozenset[str] = frozenset(), repeated
             grade,
             (F.count("*") - 1).alias("n_repeated"),
             spread.alias("n_contradictory"),
-            several.alias("n_subtopics"),
+            n_subtopics.alias("n_subtopics"),
             *(column.alias(key) for key, column in propensity.items()),
         )
     each = rows.groupBy(*document, "subtopic").agg(

@@ -48,15 +48,15 @@ def judgments(
             "use --set score.conventions.negative_grade=not_relevant (or removed)"
         )
     subtopics = qrels.get("subtopic", [None] * len(grades))
-    names = set(subtopics) - {None}
+    names = set(subtopics)
     counts = {
         "n_qrel_rows": len(grades),
         "n_negative_grades": n_negative,
         "lowest_gain": min((grade for grade in times if grade > 0), default=None),
         "best_grade": max(times),
-        "n_subtopic_names": min(2, len(names)),
+        "n_subtopic_names": 0 if names == {None} else min(2, len(names)),
     }
-    if of_one_grade and len(names | ({None} & set(subtopics))) > 1:
+    if of_one_grade and len(names) > 1:
         _refuse_subtopics(qrels, subtopics, of_one_grade)
     once, n_repeated = _once(qrels, by_subtopic=by_subtopic)
     return Judgments(once, {**counts, "n_repeated": n_repeated})

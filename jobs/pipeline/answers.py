@@ -118,7 +118,8 @@ def answers(
         ranked, complete = source.whole.rankings(watched, queries, depth=depth)
         complete = watched.rankings(query_facts.with_relevant(complete, config.queries), n_systems=len(systems))
         return Answers(**known, judgments=source.qrels, ranked=ranked, how={}, rankings=complete)
-    judgments = rankings.judgments(source.qrels, needs=needs, repeated=config.judgments.repeated)
+    repeated, several = config.judgments.repeated, qrel_counts.n_subtopic_names > 1
+    judgments = rankings.judgments(source.qrels, needs=needs, repeated=repeated, several=several)
     how: dict[str, Any] = {"conventions": conventions, "collapse": config.prepare.separator is not None}
     kept = source.kept(watched.runs(source.needed_runs))
     ranked = rankings.ranked(kept, judgments, depth=depth, needs=needs, count_ties=count_ties, **how)

@@ -10,7 +10,10 @@ import pytest
 
 from evalcore import JudgedRankings, column_name, parse_list
 from jobs import store
+from jobs.config_file import load
 from jobs.errors import DataRefused, UsageError
+from jobs.pipeline.answers import answers
+from jobs.progress import Progress
 from tests.support import reference
 from tests.support.evaluations import digest, score, scores_of, write_trec
 from tests.support.tables import assert_same_table
@@ -167,6 +170,31 @@ def test_layout_of_files_partitions_aqe_and_transport_change_no_bit(spark, tmp_p
     finally:
         for key, value in saved.items():
             spark.conf.set(key, value)
+
+
+@pytest.mark.parametrize("metrics", ["AP,nDCG@10", "alpha_nDCG@10", "RBO"])
+@pytest.mark.parametrize("form", ["parquet", "trec"])
+def test_every_row_of_runs_and_of_judgments_moves_once(spark, tmp_path, form, metrics, capsys):
+    runs, qrels = content(4)
+    if form == "parquet":
+        settings = write_parquet(tmp_path, runs, qrels)
+    else:
+        settings = write_trec(tmp_path, runs={"s0": ["q d 1"], "s1": ["q e 1"]}, qrels=["q d 1"])
+    if metrics == "RBO":
+        settings["score.reference"] = "s0"
+    flags = {**settings, "score.metrics": [metrics], "output.dir": str(tmp_path / "out")}
+    config = load(None, flags=flags)
+    adaptive = spark.conf.get("spark.sql.adaptive.enabled")
+    try:
+        spark.conf.set("spark.sql.adaptive.enabled", "false")  # so that the plan is shown as it will run
+        found = answers(spark, config, parse_list(metrics), Progress(quiet=True))
+        capsys.readouterr()
+        found.rankings.explain()
+    finally:
+        spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    moved = [line for line in capsys.readouterr().out.splitlines() if "Exchange" in line and "Reused" not in line]
+    reads_runs_twice = metrics == "RBO"
+    assert len(moved) == 2 + reads_runs_twice, moved
 
 
 def test_depth_auto_changes_no_value(spark, tmp_path):
