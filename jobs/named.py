@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalcore import METRICS, Conventions, EvalcoreError, Metric, name, parse
@@ -46,6 +46,13 @@ def canonical(text: str) -> str:
     """
     metric = metric_of(text)
     return text if metric is None else name(metric)
+
+
+def check_margins(margins: Iterable[str], names: Collection[str]) -> None:
+    """Raises UsageError for a margin of a metric that is not among `names`."""
+    for metric in margins:
+        if metric not in names and canonical(metric) not in names:
+            raise UsageError(f"a margin: {unknown('metric', metric, names)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

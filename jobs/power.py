@@ -20,6 +20,7 @@ from jobs.config import Config
 from jobs.errors import UsageError
 from jobs.figures import DIGITS, rounded
 from jobs.known_guardrails import known
+from jobs.named import check_margins
 
 
 def power(directory: Path, config: Config) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def power(directory: Path, config: Config) -> dict[str, Any]:
     """
     aggregation = Aggregation.of(directory, config)
     made = aggregation.settings(config)
+    check_margins(made["margins"], aggregation.measures)
     baseline = aggregation.known_system(made["baseline"])
     candidates = [system for system in aggregation.manifest["systems"] if system != baseline]
     measures = [each for each in aggregation.measures.values() if each.element is None and each.statistic != "median"]

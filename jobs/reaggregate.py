@@ -20,7 +20,7 @@ from jobs.aggregations import Aggregation
 from jobs.config import Aggregate, Config, dump
 from jobs.errors import UsageError
 from jobs.inferred import MEDIAN, WOODRUFF, Quantile, QuantileKey, Settings
-from jobs.named import metric_of
+from jobs.named import check_margins, metric_of
 from jobs.tables import ALL
 
 
@@ -45,6 +45,7 @@ def reaggregate(directories: Sequence[Path], config: Config) -> tuple[dict[str, 
             f"the sums of {first.directory} are by {first.manifest['unit']}; for another unit aggregate again"
         )
     _check_settings(first, config)
+    check_margins(chosen.margins, first.measures)
     measures, systems = given.measures_of(first, chosen), given.systems_of(first, chosen)
     given.check_same(nights, measures, systems, chosen)
     pairs = pairs_of(systems, chosen.baseline)

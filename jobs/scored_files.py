@@ -137,9 +137,10 @@ def _slots(table: Table, columns: Columns, chosen: Aggregate, *, ours: bool, whe
         return {slot: column for slot, column in columns.values.items() if slot in asked or slot in halves}
     whole, mixed = scores.numeric_of(table, list(columns.values.values()))
     if mixed:
+        told = ", ".join(f'{column} ("{text}")' for column, text in mixed.items())
         raise UsageError(
-            f"{where}: {', '.join(mixed)}: numbers and other text; mend what is no number, or say which columns are "
-            "metrics with --metrics"
+            f"{where}: {told}: numbers and other text; mend what is no number, or say which columns are metrics with "
+            "--metrics"
         )
     return {slot: column for slot, column in columns.values.items() if column in whole or is_metric(slot, column)}
 

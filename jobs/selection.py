@@ -21,6 +21,7 @@ from jobs.config import Config
 from jobs.errors import DataRefused, UsageError
 from jobs.figures import DIGITS, rounded
 from jobs.measures import Measure
+from jobs.named import check_margins
 from jobs.selection_reasons import reasons
 from jobs.sums import Sums
 from jobs.tables import ALL
@@ -132,8 +133,7 @@ def _field(aggregation: Aggregation, config: Config, measures: Sequence[Measure]
         )
     for system in (*asked, *([] if baseline is None else [baseline])):
         aggregation.known_system(system)
-    if strange := [metric for metric in settings["margins"] if metric not in aggregation.measures]:
-        raise UsageError(f"a margin: {unknown('metric', strange[0], aggregation.measures)}")
+    check_margins(settings["margins"], aggregation.measures)
     systems = [each for each in aggregation.manifest["systems"] if not asked or each in (*asked, baseline)]
     if len(systems) < 2:
         raise UsageError(f"there is nothing to choose from: {systems[0]} is alone")

@@ -47,16 +47,16 @@ VERDICTS = {
 
 
 def _of_the_inadmissible(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Who is out, and for which metrics: those that fell, and if none did those that may have fallen."""
+    """Who is out, and for which metrics: those that got worse, and if none did those that may have."""
     told: dict[str, list[str]] = {"regressed": [], "inconclusive": []}
     for row in rows:
         for answer, named in told.items():
             if metrics := [each["metric"] for each in row["auxiliary"] if each["answer"] == answer]:
                 named.append(f"{row['system']} ({', '.join(metrics)})")
                 break
-    for fell, named in zip(("fell", "may have fallen by the margin"), told.values(), strict=True):
+    for worse, named in zip(("got worse", "may be worse by the margin"), told.values(), strict=True):
         if named:
-            yield f"out, for a metric {fell}: {_names(named)}"
+            yield f"out, for a metric that {worse}: {_names(named)}"
 
 
 def _names(names: Sequence[str]) -> str:

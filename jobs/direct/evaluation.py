@@ -25,7 +25,7 @@ from jobs.errors import DataRefused, UsageError, number_of
 from jobs.infer import inferred_rows, pairs_of
 from jobs.inferred import Settings
 from jobs.measures import WEIGHT, Measure, measures_of
-from jobs.named import canonical
+from jobs.named import check_margins
 from jobs.notes import of_calibration, of_contrasts, of_left_out
 from jobs.sums import Sums
 
@@ -169,8 +169,7 @@ def inferred(found: Values, config: Config) -> Inferred:
     unit = chosen.unit or "query_id"
     measures = measures_of(found.metrics, conventions)
     named = [measure.name for measure in measures]
-    if strange := [metric for metric in chosen.margins if canonical(metric) not in named]:
-        raise UsageError(f"a margin: {unknown('metric', strange[0], named)}")
+    check_margins(chosen.margins, named)
     counted = Counted.of(
         found.found, measures, conventions, units=_units(found.queries, unit), weights=_weights(found, conventions)
     )

@@ -33,6 +33,7 @@ from jobs.checks import check_aggregate
 from jobs.config import Aggregate, Config, dump
 from jobs.inferred import Quantile, QuantileKey, Settings
 from jobs.measures import Measure, measures_of
+from jobs.named import check_margins
 from jobs.progress import Progress
 from jobs.spark_errors import told
 from jobs.sums import Sums
@@ -60,6 +61,7 @@ def aggregate(
                     if plan.evaluations is not None
                     else scored_files.of_files(spark, plan, config, scratch=scratch)
                 )
+        check_margins(config.aggregate.margins, [measure.name for measure in given.measures])
         job = _Job(
             given.scores,
             unit=plan.unit,

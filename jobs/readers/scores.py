@@ -206,16 +206,17 @@ def metrics_of(table: Table, columns: Columns) -> list[str]:
     return found
 
 
-def numeric_of(table: Table, candidates: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Of some columns those that hold numbers alone, and those that hold numbers and other text."""
+def numeric_of(table: Table, candidates: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Of some columns those that hold numbers alone, and those that hold other text too, with the first of it."""
     if not table.texts:
-        return [column for column in candidates if column in table.numeric], []
+        return [column for column in candidates if column in table.numeric], {}
     counts = []
     for column in candidates:
         number, text = table.number(column), table.text(column)
-        counts += [F.count(number), F.count_if(text.isNotNull() & number.isNull())]
+        counts += [F.count(number), F.min(F.when(number.isNull(), text))]
     row = table.frame.where(~table.unread).agg(*counts).collect()[0] if candidates else ()
     numbers = dict(zip(candidates, row[::2], strict=True))
     texts = dict(zip(candidates, row[1::2], strict=True))
-    whole = [column for column in candidates if numbers[column] and not texts[column]]
-    return whole, [column for column in candidates if numbers[column] and texts[column]]
+    numeric = [column for column in candidates if numbers[column]]
+    whole = [column for column in numeric if texts[column] is None]
+    return whole, {column: texts[column] for column in numeric if texts[column] is not None}

@@ -93,6 +93,14 @@ def test_units_in_buckets_are_counted_as_units(tmp_path, capsys):
     assert many["standard_deviation"] == pytest.approx(few["standard_deviation"] * math.sqrt(10))
 
 
+def test_a_margin_of_a_metric_that_is_not_there_is_refused(tmp_path, capsys):
+    write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)})
+    arguments = ["power", str(tmp_path), "--baseline", "base", "--set"]
+    assert cli.main([*arguments, "aggregate.margins={AQ: 0.1}"]) == 2
+    assert 'a margin: unknown metric "AQ". Known: AP.' in capsys.readouterr().err
+    assert cli.main([*arguments, "aggregate.margins={map: 0.1}"]) == 0  # as another tool names it
+
+
 def test_where_two_kinds_of_units_cross_the_error_that_allows_for_both_counts(tmp_path, capsys):
     write_aggregation(tmp_path, {"AP": values_of(new=SPREAD)}, settings={"crossed": "text"})
     folder = tmp_path / "aggregates" / "query_id"

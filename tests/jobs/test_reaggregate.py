@@ -106,6 +106,12 @@ def test_intervals_that_allow_for_two_kinds_of_units_are_made_again(spark, score
         again(tmp_path / "again", tmp_path / "twice", output=tmp_path / "none")
 
 
+def test_a_margin_of_a_metric_that_is_not_there_is_refused_of_sums_too(spark, scored, tmp_path):
+    direct(spark, scored, name="margins", unit="user_id", **QUICK)
+    with pytest.raises(UsageError, match='a margin: unknown metric "nothing"'):
+        again(scored / "aggregates" / "margins", output=tmp_path / "again", margins={"nothing": 0.1})
+
+
 def test_other_contrasts_methods_confidence_and_seed_are_those_of_a_direct_aggregation(spark, scored, tmp_path):
     direct(spark, scored, unit="user_id", name="pairs", **QUICK)
     other = {"baseline": "B", "confidence": 0.9, "methods": ["studentized"], "seed": 3, "adjust": "max_t"}

@@ -137,7 +137,8 @@ MISUSED = {
     "numbers and text": (
         WIDE.replace("0.75", "0.75x"),
         {},
-        "nDCG@10: numbers and other text; mend what is no number, or say which columns are metrics with --metrics",
+        'nDCG@10 ("0.75x"): numbers and other text; mend what is no number, or say which columns are metrics with '
+        "--metrics",
     ),
     "no header": ("A,q1,0.5\nA,q2,0.25\n", {}, "the first line holds values; give the table a header"),
     "a column twice": ("system,query_id,AP,ap\nA,q1,1,1\n", {}, "there is more than one column called ap"),
@@ -153,6 +154,11 @@ MISUSED = {
         "aggregate.columns.NAME=segment",
     ),
     "an unknown baseline": (WIDE, {"baseline": "C"}, 'unknown system "C"'),
+    "a margin of an unknown metric": (
+        WIDE,
+        {"margins": {"nDCG@1": 0.1}},
+        'a margin: unknown metric "nDCG@1". Did you mean "nDCG@10"?',
+    ),
     "an unknown system": (WIDE, {"systems": ["A", "D"]}, 'unknown system "D"'),
 }  # fmt: skip
 

@@ -148,7 +148,7 @@ def test_a_candidate_on_which_another_metric_falls_is_not_chosen_however_good(tm
     assert found["reasons"][0] == "third is the best by nDCG@10: 0.5625, +0.0625 against base"
     assert found["reasons"][1].startswith("it is better than base: between +0.0")
     assert found["reasons"][2:] == [
-        "out, for a metric fell: first (RR)", "out, for a metric may have fallen by the margin: second (RR)"
+        "out, for a metric that got worse: first (RR)", "out, for a metric that may be worse by the margin: second (RR)"
     ]  # fmt: skip
     assert chosen(capsys, tmp_path, "--metric", "nDCG@10")["chosen"]["system"] == "first"
 
@@ -160,8 +160,8 @@ def test_nobody_is_chosen_where_nobody_is_admissible(tmp_path, capsys):
     assert found["chosen"] is None
     assert found["reasons"] == [
         "no candidate is admissible, so none is chosen",
-        "out, for a metric fell: a (RR)",
-        "out, for a metric may have fallen by the margin: b (RR)",
+        "out, for a metric that got worse: a (RR)",
+        "out, for a metric that may be worse by the margin: b (RR)",
     ]
 
 
@@ -322,7 +322,7 @@ def test_a_person_reads_a_table_and_what_it_comes_to(tmp_path, capsys):
     assert lines[2].split()[-2:] == ["improved", "-0.0116"]
     assert lines[3].split()[-3:] == ["inconclusive", "-0.2616", "fell"]
     assert lines[5] == "- a is the best by AP: 0.7500, +0.2500 against base"
-    assert lines[7] == "- out, for a metric fell: b (RR)"
+    assert lines[7] == "- out, for a metric that got worse: b (RR)"
     assert lines[8] == "RR: the change at worst (a bound of 95 %), to be within the margin"
 
 
