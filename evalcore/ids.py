@@ -27,6 +27,16 @@ class Ids:
         return len(self.texts) if self.codes is None else len(self.codes)
 
     @classmethod
+    def joined(cls, columns: Sequence[Ids]) -> Ids:
+        """One after another; no text is there twice.
+
+        >>> Ids.joined([Ids(Texts.of(["b", "a"])), Ids(Texts.of(["c", "b"]))]).to_list()
+        ['b', 'a', 'c', 'b']
+        """
+        texts, codes = unified(columns)
+        return cls(texts, np.concatenate(codes))
+
+    @classmethod
     def of_numbers(cls, numbers: AnyArray) -> Ids:
         """Whole numbers, each the id that its text is."""
         keys = numbers.astype(np.uint64 if numbers.dtype.kind == "u" else np.int64).view(np.uint64)

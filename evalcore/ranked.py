@@ -15,7 +15,7 @@ from evalcore.given import few, finite
 from evalcore.listed import Listed
 from evalcore.ordering import random_keys as keys_of
 from evalcore.ordering import rank_order, tie_runs
-from evalcore.segments import index_in_segment, running_count
+from evalcore.segments import different, index_in_segment, running_count
 from evalcore.texts import Texts
 
 BY_RANK = Conventions(ties="doc_id_asc")
@@ -114,7 +114,7 @@ def _one_each(run: Listed, found: Ranked, ranks: FloatArray | None, conventions:
 def _repeated(codes: IntArray, offsets: Offsets) -> bool:
     """Whether a segment has a code twice."""
     lengths = np.diff(offsets)
-    for length in np.unique(lengths[lengths > 1]):
+    for length in different(lengths[lengths > 1]):
         items = codes[offsets[:-1][lengths == length][:, None] + np.arange(length)]
         items.sort(axis=1)
         if (items[:, 1:] == items[:, :-1]).any():

@@ -16,7 +16,10 @@ from evalcore.ids import Ids
 from evalcore.texts import Texts
 
 Table: TypeAlias = Any
-"""A mapping of arrays; a table of pandas; anything with `__arrow_c_stream__`: of pyarrow, polars, DuckDB and others."""
+"""A mapping of arrays; a table of pandas; anything with `__arrow_c_stream__`: of pyarrow, polars, DuckDB and others.
+
+A column of ids in a mapping may be `Ids` too, as one has them who read them from bytes.
+"""
 QUERY, DOCUMENT = "query_id", "doc_id"
 
 
@@ -84,6 +87,8 @@ class Columns:
         null   the id that a null stands for; none, and nulls are refused
         """
         cells = self._column(name)
+        if isinstance(cells, Ids):
+            return cells
         if isinstance(cells, Column):
             if cells.nulls is not None and cells.nulls.any():
                 return self._filled(name, cells, null)
@@ -132,7 +137,7 @@ class Columns:
             cells = cells.tolist()
         return numbers([np.nan if cell is None else cell for cell in cells], place)
 
-    def _column(self, name: str) -> Any:  # noqa: ANN401 (a Column, an array or a list)
+    def _column(self, name: str) -> Any:  # noqa: ANN401 (a Column, Ids, an array or a list)
         if name not in self.cells:
             raise DataError(unknown(f"column of {self.whose}", name, map(str, self.names)))
         return self.cells[name]
@@ -142,15 +147,18 @@ class Columns:
         return DataError(f"{name} is null in {len(rows)} rows of {self.whose}, the first of them at {shown} (from 0)")
 
 
-def _array(name: str, given: Any, whose: str) -> Any:  # noqa: ANN401 (an array or a list)
+def _array(name: str, given: Any, whose: str) -> Any:  # noqa: ANN401 (Ids, an array or a list)
     """A column of a mapping."""
+    if isinstance(given, Ids):
+        return given
     for method in ("to_pylist", "to_numpy"):  # of Arrow, of pandas and polars
         if hasattr(given, method):
             return getattr(given, method)()
     if isinstance(given, np.ndarray):
         if given.ndim != 1:
             raise DataError(f"column {name} of {whose} has {given.ndim} dimensions; it must have one")
-        return given.tolist() if np.ma.isMaskedArray(given) else given
+        # numpy imports its masked arrays only where they are spoken of
+        return given.tolist() if type(given) is not np.ndarray and np.ma.isMaskedArray(given) else given
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Collection):
         raise DataError(f"column {name} of {whose} is {given!r}; it must be an array or a list")
     return list(given)

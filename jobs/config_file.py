@@ -9,17 +9,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.constructor import SafeConstructor
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from evalcore.errors import unknown
 from jobs.config import Config
 from jobs.errors import UsageError
+
+if TYPE_CHECKING:
+    from ruamel.yaml.nodes import Node
 
 KeyPath: TypeAlias = tuple[int | str, ...]
 
@@ -96,21 +95,11 @@ class _Source:
 
     def line(self, path: KeyPath) -> int:
         """The line, from 1, of the setting or of the nearest thing around it; 0 without a file."""
-        node = self.tree
-        if node is None:
+        if self.tree is None:
             return 0
-        mark = node.start_mark
-        for part in path:
-            if isinstance(node, MappingNode):
-                pairs = [(key, value) for key, value in node.value if key.value == str(part)]
-                if not pairs:  # it came in by a merge key, <<
-                    break
-                key, node = pairs[0]
-                mark = key.start_mark
-            elif isinstance(node, SequenceNode):
-                node = node.value[int(part)]
-                mark = node.start_mark
-        return int(mark.line) + 1
+        from jobs.config_yaml import line_of
+
+        return line_of(self.tree, path)
 
     def place(self, path: KeyPath) -> str:
         return f"{self.name} line {self.line(path)}" if self.tree else self.name
@@ -123,7 +112,9 @@ def _read(path: str) -> _Source:
         raise UsageError(f"{path}: the configuration cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
-    return _Source(path, _parse(text, path), YAML(typ="safe", pure=True).compose(text))
+    from jobs.config_yaml import tree
+
+    return _Source(path, _parse(text, path), tree(text))
 
 
 def _single(place: str, key: str, value: object) -> _Source:
@@ -134,23 +125,10 @@ def _single(place: str, key: str, value: object) -> _Source:
     return _Source(place, value)
 
 
-class _Constructor(SafeConstructor):
-    """YAML 1.2 has no dates: 2026-01-31 is text."""
-
-
-_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
-
-
 def _parse(text: str, place: str) -> object:
-    yaml = YAML(typ="safe", pure=True)  # pure: the C parser is YAML 1.1, where `no` is false
-    yaml.Constructor = _Constructor
-    try:
-        return yaml.load(text)
-    except MarkedYAMLError as error:
-        line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise UsageError(f"{place}{line}: this is not valid YAML: {error.problem}") from None
-    except (YAMLError, ValueError) as error:  # ValueError: `!!int x`
-        raise UsageError(f"{place}: this is not valid YAML: {str(error).splitlines()[0]}") from None
+    from jobs.config_yaml import parse  # a thirtieth of a second, which a command without settings does not pay
+
+    return parse(text, place)
 
 
 def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

@@ -6,18 +6,16 @@ and trec_eval's short flags and several groups of files (`--dataset`) are forms 
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NoReturn
 
 from jobs.cli.words import margins, split
 from jobs.config import Config
 from jobs.config_file import load
-from jobs.direct import evaluation, formats, latex, trec_eval
+from jobs.direct import evaluation, formats
 from jobs.errors import UsageError
 from jobs.figures import as_json
 
@@ -84,11 +82,6 @@ def _level(text: str) -> float:
 
 def run(words: Sequence[str]) -> int:
     """The exit code of the command.  Raises JobError."""
-    with _uncollected():
-        return _run(words)
-
-
-def _run(words: Sequence[str]) -> int:
     try:
         asked = parser().parse_intermixed_args(list(words))
     except SystemExit as ended:  # --help has been shown
@@ -108,6 +101,8 @@ def _run(words: Sequence[str]) -> int:
     if asked.dataset:
         return _datasets(asked, config, as_trec_eval=as_trec_eval)
     if as_trec_eval:
+        from jobs.direct import trec_eval
+
         _check_trec_eval(asked)
         wanted = trec_eval.Asked(
             version=10 if config.score.preset == "trec_eval10" else 9,
@@ -120,18 +115,6 @@ def _run(words: Sequence[str]) -> int:
         return 0
     sys.stdout.write(_answer(asked, config))
     return 0
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the search for cycles: there are none, and over many rows it takes a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _settings(asked: Namespace, *, as_trec_eval: bool) -> dict[str, object]:
@@ -196,8 +179,12 @@ def _answer(asked: Namespace, config: Config) -> str:
         case "markdown":
             return formats.as_markdown(found, per_query=asked.per_query)
         case "latex":
+            from jobs.direct import latex
+
             return latex.as_latex(found)
         case "trec":
+            from jobs.direct import trec_eval
+
             return "".join(f"{line}\n" for line in trec_eval.of_estimates(found, per_query=asked.per_query))
         case _:
             return formats.as_table(found, per_query=asked.per_query)

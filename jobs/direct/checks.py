@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from evalcore import Conventions
+from evalcore.arrays import IntArray
 from evalcore.statuses import NO_RELEVANT, OK, UNANSWERED, UNJUDGED
-from jobs.direct.parts import FEW
+from evalcore.texts import first_equal
+from jobs.direct.parts import FEW, Columns, taken
 from jobs.direct.rows import Runs
 from jobs.errors import DataRefused, number_of
-
-Rows = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
     """QRELS, each document of a query once, or once for each subtopic; and what was counted on the way."""
 
-    rows: Rows
+    rows: Columns
     counts: dict[str, Any]
 
 
 def judgments(
-    qrels: Rows, conventions: Conventions, *, by_subtopic: bool, by_propensity: bool, of_one_grade: Sequence[str]
+    qrels: Columns, conventions: Conventions, *, by_subtopic: bool, by_propensity: bool, of_one_grade: Sequence[str]
 ) -> Judgments:
     """Raises DataRefused for negative grades that may not be, and several judgments of one document.
 
@@ -39,21 +41,20 @@ def judgments(
     if not qrels:
         return Judgments({}, dict.fromkeys(("n_qrel_rows", "n_repeated", "n_subtopic_names"), 0) | NO_GRADES)
     grades = qrels["relevance"]
-    times = Counter(grades)
-    n_negative = sum(n for grade, n in times.items() if grade < 0)
+    n_negative = int((grades < 0).sum())
     if conventions.negative_grade == "error" and n_negative:
-        wrong = _examples(qrels, (row for row, grade in enumerate(grades) if grade < 0), grade="relevance")
+        wrong = _examples(qrels, np.flatnonzero(grades < 0), grade="relevance")
         raise DataRefused(
             f"qrels: {number_of(n_negative, 'negative grade')}, and negative_grade is error: {wrong}; mend them, or "
             "use --set score.conventions.negative_grade=not_relevant (or removed)"
         )
-    subtopics = qrels.get("subtopic", [None] * len(grades))
+    subtopics = qrels["subtopic"].tolist() if "subtopic" in qrels else [None]
     names = set(subtopics)
     counts = {
         "n_qrel_rows": len(grades),
         "n_negative_grades": n_negative,
-        "lowest_gain": min((grade for grade in times if grade > 0), default=None),
-        "best_grade": max(times),
+        "lowest_gain": min(grades[grades > 0].tolist(), default=None),
+        "best_grade": float(grades.max()),
         "n_subtopic_names": 0 if names == {None} else min(2, len(names)),
     }
     if of_one_grade and len(names) > 1:
@@ -65,9 +66,9 @@ def judgments(
 NO_GRADES = {"n_negative_grades": 0, "lowest_gain": None, "best_grade": None}
 
 
-def _refuse_subtopics(qrels: Rows, subtopics: Sequence[str | None], of_one_grade: Sequence[str]) -> None:
+def _refuse_subtopics(qrels: Columns, subtopics: Sequence[str | None], of_one_grade: Sequence[str]) -> None:
     seen: dict[tuple[str, str], set[str]] = {}
-    for query, document, subtopic in zip(qrels["query_id"], qrels["doc_id"], subtopics, strict=True):
+    for (query, document), subtopic in zip(_keys(qrels), subtopics, strict=True):
         seen.setdefault((query, document), set()).add(subtopic or "")
     if several := sorted((key, sorted(found)) for key, found in seen.items() if len(found) > 1):
         examples = "; ".join(
@@ -81,22 +82,24 @@ def _refuse_subtopics(qrels: Rows, subtopics: Sequence[str | None], of_one_grade
         )
 
 
-def _once(qrels: Rows, *, by_subtopic: bool) -> tuple[Rows, int]:
+def _once(qrels: Columns, *, by_subtopic: bool) -> tuple[Columns, int]:
     """Without rows that repeat others, and how many those are.  Raises DataRefused where two contradict each other."""
-    parts = ("query_id", "doc_id", *(["subtopic"] if by_subtopic and "subtopic" in qrels else []))
-    keys = list(zip(*(qrels[part] for part in parts), strict=True))
     kept = {key: column for key, column in qrels.items() if by_subtopic or key != "subtopic"}
-    if len(set(keys)) == len(keys):
+    if not _n_copies(kept):
         return kept, 0
+    keys: list[tuple[Any, ...]] = _keys(kept)
+    if "subtopic" in kept:
+        keys = [(*key, subtopic) for key, subtopic in zip(keys, kept["subtopic"].tolist(), strict=True)]
     first: dict[tuple[Any, ...], int] = {}
     for row, key in enumerate(keys):
         first.setdefault(key, row)
+    if len(first) == len(keys):  # of several subtopics
+        return kept, 0
     for what, column in (("grades", "relevance"), ("propensities", "propensity")):
-        cells = qrels.get(column)
-        if cells is None:
+        if column not in qrels:
             continue
         found: dict[tuple[Any, ...], set[float]] = {}
-        for key, cell in zip(keys, cells, strict=True):
+        for key, cell in zip(keys, qrels[column].tolist(), strict=True):
             if cell is not None:
                 found.setdefault(key, set()).add(cell)
         if other := sorted(
@@ -109,12 +112,24 @@ def _once(qrels: Rows, *, by_subtopic: bool) -> tuple[Rows, int]:
                 f"qrels: {number_of(len(other), 'document')} judged more than once with different {what}: {examples}; "
                 "keep one judgment of each"
             )
-    rows = list(first.values())
-    once = {key: [column[row] for row in rows] for key, column in kept.items()}
+    once = taken(kept, np.array(list(first.values())))
     if "propensity" in kept:  # one of the copies may have none
-        known = {key: cell for key, cell in zip(keys, kept["propensity"], strict=True) if cell is not None}
-        once["propensity"] = list(map(known.get, first))
-    return once, len(keys) - len(rows)
+        cells = kept["propensity"].tolist()
+        known = {key: cell for key, cell in zip(keys, cells, strict=True) if cell is not None}
+        once["propensity"] = np.array(list(map(known.get, first)), dtype=object)
+    return once, len(keys) - len(first)
+
+
+def _keys(columns: Columns) -> list[tuple[str, str]]:
+    """The query and the document of each row."""
+    return list(zip(columns["query_id"].to_list(), columns["doc_id"].to_list(), strict=True))
+
+
+def _n_copies(columns: Columns) -> int:
+    """Rows whose query has the document in an earlier row, whatever the subtopic."""
+    queries, documents = columns["query_id"], columns["doc_id"]
+    first = first_equal((queries.codes * len(documents.texts) + documents.codes).view(np.uint64))
+    return int((first != np.arange(len(first))).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +139,7 @@ class Answers:
     rows   system -> its columns; each document of a query once unless copies count
     """
 
-    rows: dict[str, Rows]
+    rows: dict[str, Columns]
     counts: dict[str, int]
 
 
@@ -133,22 +148,22 @@ def answers(runs: Runs, conventions: Conventions, *, by_rank: bool) -> Answers:
 
     by_rank   whether nothing reads the scores
     """
-    rows: dict[str, Rows] = {}
+    rows: dict[str, Columns] = {}
     follows_ranks = conventions.ties == "rank_column"
     not_finite: list[str] = []
     repeated: list[str] = []
     counts = {"n_run_rows": runs.n_rows, "n_non_finite_scores": 0, "n_duplicates": 0, "n_misordered": 0}
     for system, columns in runs.rows.items():
         scores = columns.get("score")
-        if scores is not None and not follows_ranks and not all(map(math.isfinite, scores)):
-            wrong = [row for row, score in enumerate(scores) if not math.isfinite(score)]
+        if scores is not None and not follows_ranks and not np.isfinite(scores).all():
+            wrong = np.flatnonzero(~np.isfinite(scores))
             counts["n_non_finite_scores"] += len(wrong)
             not_finite.append(_examples(columns, wrong, system=system, score="score"))
-        keys = list(zip(columns["query_id"], columns["doc_id"], strict=True))
-        n_copies = len(keys) - len(set(keys))
+        n_copies = _n_copies(columns)
         counts["n_duplicates"] += n_copies
         counts["n_misordered"] += _misordered(columns)
         if n_copies and conventions.duplicates != "counted":
+            keys = _keys(columns)
             again = sorted(key for key, times in Counter(keys).items() if times > 1)[:FEW]
             repeated += [f'system "{system}", query "{query}", document "{document}"' for query, document in again]
             columns = _one_each(columns, keys, conventions)
@@ -168,37 +183,36 @@ def answers(runs: Runs, conventions: Conventions, *, by_rank: bool) -> Answers:
     return Answers(rows, counts)
 
 
-def _in_order(columns: Rows, *, by_rank: bool) -> Rows:
+def _in_order(columns: Columns, *, by_rank: bool) -> Columns:
     """Rows from the first rank to the last, of equal ranks in the order of the file; ranks are then places."""
-    order = sorted(range(len(columns["rank"])), key=columns["rank"].__getitem__)
+    order = np.argsort(columns["rank"], kind="stable")
     kept = _without(columns, "rank", *(["score"] if by_rank else []))
-    return {key: [cells[row] for row in order] for key, cells in kept.items()} | {
-        "rank": list(range(1, len(order) + 1))
-    }
+    return {**taken(kept, order), "rank": np.arange(1, len(order) + 1)}
 
 
-def _without(columns: Rows, *names: str) -> Rows:
+def _without(columns: Columns, *names: str) -> Columns:
     return {key: cells for key, cells in columns.items() if key not in names}
 
 
-def _misordered(columns: Rows) -> int:
+def _misordered(columns: Columns) -> int:
     """Rankings whose document of the best rank has not the best score."""
-    if None in columns.get("rank", [None]) or None in columns.get("score", [None]):
+    if any(key not in columns or None in columns[key].tolist() for key in ("rank", "score")):
         return 0
-    first: dict[str, tuple[int, float]] = {}
-    best: dict[str, float] = {}
-    for query, rank, score in zip(columns["query_id"], columns["rank"], columns["score"], strict=True):
-        if query not in first or rank < first[query][0]:
-            first[query] = (rank, score)
-        if query not in best or score > best[query]:
-            best[query] = score
-    return sum(score < best[query] for query, (_, score) in first.items())
+    queries, codes = columns["query_id"].appearing()
+    ranks, scores = (columns[key].astype(np.float64) for key in ("rank", "score"))
+    lowest, best = np.full(len(queries), np.inf), np.full(len(queries), -np.inf)
+    np.minimum.at(lowest, codes, ranks)
+    np.fmax.at(best, codes, scores)
+    first = np.empty(len(queries))
+    at_first = np.flatnonzero(ranks == lowest[codes])[::-1]  # of several, the first row stays
+    first[codes[at_first]] = scores[at_first]
+    return int((first < best).sum())
 
 
-def _one_each(columns: Rows, keys: Sequence[tuple[str, str]], conventions: Conventions) -> Rows:
+def _one_each(columns: Columns, keys: Sequence[tuple[str, str]], conventions: Conventions) -> Columns:
     """One row for each document of a query, by the convention."""
-    ranks = columns.get("rank") if conventions.ties == "rank_column" else None
-    scores = columns.get("score") or [0.0] * len(keys)
+    ranks = columns["rank"].tolist() if conventions.ties == "rank_column" else None
+    scores = columns["score"].tolist() if "score" in columns else [0.0] * len(keys)
     chosen: dict[tuple[str, str], int] = {}
 
     def goodness(row: int) -> tuple[float, int]:
@@ -210,8 +224,7 @@ def _one_each(columns: Rows, keys: Sequence[tuple[str, str]], conventions: Conve
         better = conventions.duplicates == "best_score" and goodness(row) > goodness(known)
         if better or conventions.duplicates == "last":
             chosen[key] = row
-    kept = sorted(chosen.values())
-    return {key: [cells[row] for row in kept] for key, cells in columns.items()}
+    return taken(columns, np.array(sorted(chosen.values())))
 
 
 def universe(
@@ -231,7 +244,7 @@ def universe(
     """
     times = Counter(status for of_system in statuses.values() for status in of_system)
     counts = {f"n_{status}": times[status] for status in (OK, UNANSWERED, NO_RELEVANT, UNJUDGED)}
-    known, answered = set(asked), {system: set(rows["query_id"]) for system, rows in runs.rows.items()}
+    known, answered = set(asked), {system: set(queries_of(rows)) for system, rows in runs.rows.items()}
     outside = sorted(query for queries in answered.values() for query in queries - known)
     counts["n_rankings"] = sum(map(len, answered.values()))
     counts["n_rankings_outside_universe"] = len(outside)
@@ -241,7 +254,7 @@ def universe(
         every = set().union(*answered.values())
         raise DataRefused(
             f"runs and judgments have no query in common: the runs have {first(every)}, the judgments "
-            f"{first(qrels.rows['query_id'])}, to be scored are {first(asked)}; do all use the same ids?"
+            f"{first(queries_of(qrels.rows))}, to be scored are {first(asked)}; do all use the same ids?"
         )
     if conventions.unanswered == "error" and counts[f"n_{UNANSWERED}"]:
         raise DataRefused(
@@ -255,7 +268,8 @@ def universe(
             f"{first(outside)}; judge them or leave them out, or use --set score.conventions.unjudged_query=skip"
         )
     if conventions.unjudged_query == "error" and counts[f"n_{UNJUDGED}"]:
-        unjudged = [query for query in asked if query not in set(qrels.rows.get("query_id", ()))]
+        judged = set(queries_of(qrels.rows))
+        unjudged = [query for query in asked if query not in judged]
         raise DataRefused(
             f"--queries: there are queries without judgments, and unjudged_query is error: {first(unjudged)}; leave "
             "them out, or use --set score.conventions.unjudged_query=skip"
@@ -273,14 +287,20 @@ def _with_status(statuses: Mapping[str, Sequence[str]], asked: Sequence[str], wa
     return "; ".join(found[:FEW])
 
 
-def _examples(columns: Rows, rows: Iterable[int], *, system: str | None = None, **number: str) -> str:
+def _examples(columns: Columns, rows: IntArray, *, system: str | None = None, **number: str) -> str:
     """The first three rows, as `system "a", query "q1", document "d1", score nan`."""
     whose = "" if system is None else f'system "{system}", '
     [(word, key)] = number.items()
-    found = sorted((columns["query_id"][row], columns["doc_id"][row], columns[key][row]) for row in rows)[:FEW]
+    wrong = taken({each: columns[each] for each in ("query_id", "doc_id", key)}, rows)
+    found = sorted((*pair, cell) for pair, cell in zip(_keys(wrong), wrong[key].tolist(), strict=True))[:FEW]
     return "; ".join(
         f'{whose}query "{query}", document "{document}", {word} {cell:g}' for query, document, cell in found
     )
+
+
+def queries_of(columns: Columns) -> list[str]:
+    """The queries of all rows, each once."""
+    return columns["query_id"].appearing()[0] if columns else []
 
 
 def first(ids: Collection[str]) -> str:

@@ -109,8 +109,8 @@ def values(config: Config, metrics: Sequence[Metric]) -> Values:
     )
     answers = checks.answers(runs, conventions, by_rank=by_rank)
     if queries is None:
-        of_answers_ = (query for columns in answers.rows.values() for query in columns["query_id"])
-        queries = {"query_id": sorted(set(judged.rows.get("query_id", of_answers_)))}
+        known = [judged.rows] if judged.rows else answers.rows.values()
+        queries = {"query_id": sorted({query for columns in known for query in checks.queries_of(columns)})}
     found = _evaluated(answers, judged, queries["query_id"], metrics, conventions, reference=chosen.reference)
     counts = checks.universe(
         {system: each.statuses for system, each in found.items()},
@@ -140,13 +140,13 @@ def _evaluated(
     reference: str | None,
 ) -> dict[str, Evaluation]:
     """The values of each system; what conventions refuse is not looked at here."""
-    known = set(judged.rows.get("query_id", asked)) & set(asked)
+    known = set(checks.queries_of(judged.rows) if judged.rows else asked).intersection(asked)
     if not known:
         checks.universe({}, asked, answers, judged, conventions, asked_for_all=True)
     # evaluate refuses a run without a judged query; beside other runs it is one that did not answer
     silent: dict[str, Any] = {next(iter(known)): {}}
     runs = {
-        system: columns if known.intersection(columns["query_id"]) else silent
+        system: columns if known.intersection(checks.queries_of(columns)) else silent
         for system, columns in answers.rows.items()
     }
     if all(run is silent for run in runs.values()):

@@ -37,4 +37,4 @@ def part(path: str, *, kind: str) -> Part:
     columns = dict(zip(COLUMNS[kind], ([row[place] for row in cells] for place in range(3)), strict=True))
     if kind == "runs":
         columns["system"] = [name] * len(cells)
-    return Part(path, columns)
+    return Part.of(path, columns)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evalcore.errors import unknown
 from jobs.config import Config
 from jobs.direct import ir_datasets, sources, trec
-from jobs.direct.parts import FEW, Part
+from jobs.direct.parts import FEW, Columns, Part, joined, taken
 from jobs.errors import DataRefused, UsageError, number_of
 
 COLUMNS = ("system", "query_id", "doc_id", "score", "rank", "relevance", "subtopic", "propensity")
@@ -30,7 +32,7 @@ class Runs:
     n_rows   usable or not
     """
 
-    rows: dict[str, dict[str, list[Any]]]
+    rows: dict[str, Columns]
     tags: dict[str, str]
     n_rows: int
 
@@ -40,7 +42,7 @@ def runs(paths: Sequence[str], config: Config, *, numbers: Sequence[str]) -> Run
 
     numbers   the columns that must be numbers: score, rank or both
     """
-    found: dict[str, dict[str, list[Any]]] = {}
+    found: dict[str, list[Columns]] = {}
     tags: dict[str, str] = {}
     places: dict[str, list[str]] = {}
     by_tag, parts = config.inputs.system_from == "tag", []
@@ -51,9 +53,10 @@ def runs(paths: Sequence[str], config: Config, *, numbers: Sequence[str]) -> Run
             for system, rows in _by_system(part, by_tag=by_tag).items():
                 if "tag" in part.columns:
                     places.setdefault(system, []).append(file)
-                    tags.setdefault(system, rows.pop("tag")[0])
-                rows.pop("system", None)
-                _append(found.setdefault(system, {}), rows)
+                    tags.setdefault(system, rows["tag"].text(0))
+                found.setdefault(system, []).append(
+                    {key: cells for key, cells in rows.items() if key not in ("tag", "system")}
+                )
     refuse_flawed(parts, "runs")
     if not found:
         raise DataRefused(f"runs: no row can be used: there is none in {', '.join(paths)}")
@@ -65,28 +68,16 @@ def runs(paths: Sequence[str], config: Config, *, numbers: Sequence[str]) -> Run
                 else "give each file a name of its own"
             )
             raise DataRefused(f'runs: {len(files)} files have a system "{system}": {", ".join(files[:FEW])}; {hint}')
-    return Runs({system: found[system] for system in sorted(found)}, tags, sum(part.n_rows for part in parts))
+    return Runs({system: joined(found[system]) for system in sorted(found)}, tags, sum(part.n_rows for part in parts))
 
 
-def qrels(paths: Sequence[str], config: Config, *, preferences: bool) -> dict[str, list[Any]]:
+def qrels(paths: Sequence[str], config: Config, *, preferences: bool) -> Columns:
     """QRELS as columns query_id, doc_id, relevance, subtopic and propensity (those that there are)."""
-    found: dict[str, list[Any]] = {}
-    parts = []
-    for path in paths:
-        for part in _qrel_parts(path, config, preferences=preferences):
-            parts.append(part)
-            _append(found, part.columns)
+    parts = [part for path in paths for part in _qrel_parts(path, config, preferences=preferences)]
     if paths and not sum(part.n_rows + part.n_flawed for part in parts):
         raise DataRefused(f"qrels: there is no judgment in {', '.join(paths)}")
     refuse_flawed(parts, "qrels")
-    return found
-
-
-def _append(known: dict[str, list[Any]], rows: Mapping[str, list[Any]]) -> None:
-    """The rows too; a column that one file lacks is None there."""
-    n_known, n_rows = (len(columns.get("query_id", ())) for columns in (known, rows))
-    for key in dict.fromkeys([*known, *rows]):
-        known[key] = [*known.get(key, [None] * n_known), *rows.get(key, [None] * n_rows)]
+    return joined([part.columns for part in parts]) if parts else {}
 
 
 def refuse_flawed(parts: Sequence[Part], option: str) -> None:
@@ -172,23 +163,16 @@ def _table(content: bytes, file: str, config: Config, *, format: str, kind: str,
     return tables.part(content, file, format=format, kind=kind, columns=config.inputs.columns, numbers=numbers)
 
 
-def _by_system(part: Part, *, by_tag: bool) -> dict[str, dict[str, list[Any]]]:
+def _by_system(part: Part, *, by_tag: bool) -> dict[str, Columns]:
     """The columns of each system of a file."""
     if not part.n_rows:
         return {}
-    key = "tag" if "tag" in part.columns else "system"
-    names = part.columns[key]
     if not by_tag:
         return {_stem(part.file): part.columns}
-    if len(set(names)) == 1:
-        return {names[0]: part.columns}
-    rows: dict[str, list[int]] = {}
-    for index, each in enumerate(names):
-        rows.setdefault(each, []).append(index)
-    return {
-        system: {key: [cells[index] for index in indices] for key, cells in part.columns.items()}
-        for system, indices in rows.items()
-    }
+    systems, codes = part.columns["tag" if "tag" in part.columns else "system"].appearing()
+    if len(systems) == 1:
+        return {systems[0]: part.columns}
+    return {system: taken(part.columns, np.flatnonzero(codes == code)) for code, system in enumerate(systems)}
 
 
 def _stem(file: str) -> str:

@@ -18,6 +18,7 @@ from evalcore.arrays import BoolArray, FloatArray, IntArray
 from evalcore.inference import scale_exponent, to_limbs
 from evalcore.inference.buckets import fold
 from evalcore.inference.sums import product_factor
+from evalcore.segments import different
 from evalcore.statuses import left_out
 from jobs.buckets import buckets_of
 from jobs.errors import DataRefused, number_of
@@ -240,7 +241,7 @@ def unit_sums(
                 whole = product_factor(filled, exponent=exponents[column])
                 parts = (total(known.astype(np.int64)), total(high), total(low), undefined, total(whole * whole))
                 columns |= {f"{column}_{part}": sums for part, sums in zip(PARTS, parts, strict=True)}
-        there = np.unique(unit[rows])
+        there = different(unit[rows])
         texts = (
             names[there].tolist(),
             [None] * len(there),

@@ -69,7 +69,7 @@ def part(
         return f"{place(row)}: " + ", ".join(f"{key} {_shown(cell)}" for key, cell in told.items())
 
     del n_rows
-    return keep(Part(file, cells), usable, flaw)
+    return keep(file, cells, usable, flaw)
 
 
 def rows(content: bytes, file: str, *, format: str) -> tuple[dict[str, list[Any]], Callable[[int], str]]:

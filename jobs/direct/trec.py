@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from jobs.direct.parts import FEW, WHOLE, Part, numbers, whole_numbers
+from evalcore.arrays import AnyArray
+from evalcore.ids import Ids
+from evalcore.texts import WORD, Texts
+from jobs.direct.parts import FEW, IDS, WHOLE, Part, column, numbers, whole_numbers
 from jobs.errors import number_of
 
 COLUMNS = {
     "runs": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iteration", "document", "relevance"),
 }
+RUNS = {"tag": 5, "query_id": 0, "doc_id": 2, "score": 4, "rank": 3}
+QRELS = {"query_id": 0, "doc_id": 2, "subtopic": 1, "relevance": 3}
+"""Our columns by their places."""
 N_PREFERENCES = 5
 NUMBERS = {"score": "a number", "rank": "a whole number", "relevance": "a finite number"}
 READ: dict[str, Callable[[Sequence[str]], list[Any]]] = {
@@ -25,7 +31,7 @@ READ: dict[str, Callable[[Sequence[str]], list[Any]]] = {
 }
 PLAIN = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
 """What a file of ASCII is made of: the rest of it ends a word to Python, or to nobody."""
-SPACE, NEW_LINE = ord(" "), ord("\n")
+SPACE, NEW_LINE, COMMENT = map(ord, " \n#")
 
 
 def runs(content: bytes, file: str, *, numbers: Sequence[str]) -> Part:
@@ -34,13 +40,13 @@ def runs(content: bytes, file: str, *, numbers: Sequence[str]) -> Part:
     numbers   the columns that must be numbers: score, rank or both
     """
     if (words := _words(content, "runs")) is not None:
-        part = _run(file, words)
-        if not any(None in part.columns[each] for each in numbers):
+        part = Part(file, {key: _column(key, words[place]) for key, place in RUNS.items()})
+        if all(part.columns[each].dtype != object for each in numbers):
             return part
     lines = _Lines(content)
     rows = [(at, row) for at, row in zip(lines.at, lines.rows, strict=True) if lines.whole(row, "runs")]
-    part = _run(file, [list(column) for column in zip(*(row[:6] for _, row in rows), strict=True)] or [[]] * 6)
-    return _usable(lines, part, [at for at, _ in rows], kind="runs", wanted=numbers)
+    cells = _cells([row for _, row in rows], RUNS)
+    return _usable(lines, file, cells, [at for at, _ in rows], kind="runs", wanted=numbers)
 
 
 def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
@@ -49,9 +55,9 @@ def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
     preferences   whether lines of five columns are preferences; a subgroup is "group<TAB>subgroup"
     """
     if (words := _words(content, "qrels")) is not None:
-        part = _judgments(file, words)
-        grades = set(part.columns["relevance"])
-        if None not in grades and all(map(math.isfinite, grades)):
+        part = Part(file, {key: _column(key, words[place]) for key, place in QRELS.items()})
+        grades = part.columns["relevance"]
+        if grades.dtype != object and np.isfinite(grades).all():
             return part
     lines = _Lines(content)
     kept: list[tuple[int, list[str]]] = []
@@ -60,23 +66,29 @@ def qrels(content: bytes, file: str, *, preferences: bool) -> Part:
             kept.append((at, row))
         elif preferences and len(row) == N_PREFERENCES and lines.decoded(row):
             kept.append((at, [row[0], f"{row[1]}\t{row[2]}", row[3], row[4]]))
-    part = _judgments(file, [list(column) for column in zip(*(row for _, row in kept), strict=True)] or [[]] * 4)
-    return _usable(lines, part, [at for at, _ in kept], kind="qrels", wanted=["relevance"])
+    cells = _cells([row for _, row in kept], QRELS)
+    return _usable(lines, file, cells, [at for at, _ in kept], kind="qrels", wanted=["relevance"])
 
 
-def _run(file: str, words: Sequence[list[str]]) -> Part:
-    queries, _, documents, ranks, scores, tags = words
-    columns: dict[str, list[Any]] = {"tag": tags, "query_id": queries, "doc_id": documents}
-    return Part(file, {**columns, "score": numbers(scores), "rank": whole_numbers(ranks)})
+def _column(key: str, words: Texts) -> Ids | AnyArray:
+    """A column of `Part`: every different word is read once, except for scores, which are mostly different."""
+    if key == "score":
+        return np.asarray(column(key, numbers(words.to_list())))
+    ids = Ids(words).distinct()
+    if key in IDS:
+        return ids
+    texts = ids.texts.to_list()
+    read: AnyArray = column(key, READ[key](texts) if key in READ else texts)
+    return read[ids.codes]
 
 
-def _judgments(file: str, words: Sequence[list[str]]) -> Part:
-    queries, subtopics, documents, grades = words
-    columns: dict[str, list[Any]] = {"query_id": queries, "doc_id": documents, "subtopic": subtopics}
-    return Part(file, {**columns, "relevance": numbers(grades)})
+def _cells(rows: Sequence[Sequence[str]], places: Mapping[str, int]) -> dict[str, list[Any]]:
+    """The same columns of lines as words, in Python's lists."""
+    words = {key: [row[place] for row in rows] for key, place in places.items()}
+    return {key: READ[key](cells) if key in READ else cells for key, cells in words.items()}
 
 
-def _words(content: bytes, kind: str) -> list[list[str]] | None:
+def _words(content: bytes, kind: str) -> list[Texts] | None:
     """The columns of a plain file; None for one that has to be looked at line by line.
 
     Plain is ASCII where every line has exactly the columns or nothing, and none is a comment.
@@ -85,16 +97,17 @@ def _words(content: bytes, kind: str) -> list[list[str]] | None:
     odd = content.translate(None, delete=PLAIN)
     if odd or content.count(b"\r") != content.count(b"\r\n"):
         return None
-    letters = np.frombuffer(content, dtype=np.uint8)
-    blank = letters <= SPACE
-    starts = np.flatnonzero(~blank & np.concatenate(([True], blank[:-1])))
+    letters = np.frombuffer(content + bytes(WORD), dtype=np.uint8)
+    blank = np.append(True, letters <= SPACE)
+    bounds = np.flatnonzero(blank[1:] != blank[:-1])
+    starts, stops = bounds[::2], bounds[1::2]
     before = np.searchsorted(starts, np.append(np.flatnonzero(letters == NEW_LINE), len(letters)))
     if not np.isin(np.diff(before, prepend=0), (0, n_columns)).all() or not len(starts):
         return None
-    words = content.decode("ascii").split()
-    columns = [words[place::n_columns] for place in range(n_columns)]
-    commented = b"#" in content and any(each.startswith("#") for each in columns[0])
-    return None if commented else columns
+    lengths = stops - starts
+    if (letters[starts[::n_columns]] == COMMENT).any():
+        return None
+    return [Texts(letters, starts[place::n_columns], lengths[place::n_columns]) for place in range(n_columns)]
 
 
 class _Lines:
@@ -135,22 +148,22 @@ def _split(line: str) -> list[str]:
     return re.split("[ \t]+", line) if line else []
 
 
-def _usable(lines: _Lines, part: Part, at: Sequence[int], *, kind: str, wanted: Sequence[str]) -> Part:
-    """The part without rows of which a number cannot be used, and the flaws of all lines that are left out."""
+def _usable(
+    lines: _Lines, file: str, cells: Mapping[str, list[Any]], at: Sequence[int], *, kind: str, wanted: Sequence[str]
+) -> Part:
+    """The rows of which every number can be used, and the flaws of all lines that are left out."""
     finite = kind == "qrels"
     good = [
-        all(cell is not None and not (finite and (cell != cell or abs(cell) == float("inf"))) for cell in cells)
-        for cells in zip(*(part.columns[each] for each in wanted), strict=True)
+        all(cell is not None and not (finite and not math.isfinite(cell)) for cell in row)
+        for row in zip(*(cells[each] for each in wanted), strict=True)
     ]
     if len(at) == len(lines.rows) and all(good):
-        return part
-    columns = {
-        key: [cell for cell, usable in zip(column, good, strict=True) if usable] for key, column in part.columns.items()
-    }
+        return Part.of(file, cells)
+    kept = {key: [cell for cell, usable in zip(column, good, strict=True) if usable] for key, column in cells.items()}
     fine = {line for line, usable in zip(at, good, strict=True) if usable}
     wrong = [(line, row) for line, row in zip(lines.at, lines.rows, strict=True) if line not in fine]
-    flaws = [f"{part.file} line {line}: {_flaw(row, kind, wanted)}" for line, row in wrong[:FEW]]
-    return Part(part.file, columns, len(wrong), flaws)
+    flaws = [f"{file} line {line}: {_flaw(row, kind, wanted)}" for line, row in wrong[:FEW]]
+    return Part.of(file, kept, len(wrong), flaws)
 
 
 def _flaw(row: Sequence[str], kind: str, wanted: Sequence[str]) -> str:
