@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from evalcore.conventions import (
     Conventions,
@@ -52,6 +52,11 @@ def _two(columns: list[str]) -> list[str]:
     return columns
 
 
+def _names(given: object) -> object:
+    """Names of columns: features have numbers."""
+    return [str(each) if type(each) is int else each for each in given] if isinstance(given, list) else given
+
+
 INPUT_COLUMNS = (
     "system", "query_id", "doc_id", "score", "rank", "relevance", "judged", "subtopic", "propensity", "position", "time"
 )  # fmt: skip
@@ -69,7 +74,7 @@ class Inputs(Section):
     scores: list[str] = Field(
         default=[], description="values of queries from another tool, for aggregate: paths of Parquet or CSV files"
     )
-    format: Literal["auto", "trec", "parquet", "orc", "csv", "tsv", "jsonl"] = Field(
+    format: Literal["auto", "trec", "parquet", "orc", "csv", "tsv", "jsonl", "svmlight"] = Field(
         default="auto", description="how runs and judgments are written; auto looks at each path"
     )
     layout: Literal["auto", "long", "nested", "wide", "log"] = Field(
@@ -78,7 +83,9 @@ class Inputs(Section):
     columns: dict[Annotated[str, AfterValidator(_known("column", INPUT_COLUMNS))], str] = Field(
         default={}, description="what columns of runs and judgments are called, where not as here"
     )
-    systems: list[str] = Field(default=[], description="the columns of scores where each system has one")
+    systems: Annotated[list[str], BeforeValidator(_names)] = Field(
+        default=[], description="the columns of scores where each system has one"
+    )
     gaps: Literal["refuse", "close"] = Field(
         default="refuse", description="positions of a log that are not 1, 2, 3 …; close moves what is below up"
     )

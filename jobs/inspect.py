@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 
 from jobs.errors import DataRefused
 from jobs.readers.columns import Columns, paths_of
-from jobs.readers.formats import FILE, UNREAD, Table, read
+from jobs.readers.formats import Table, read
 from jobs.readers.layouts import guessed
 from jobs.readers.paths import located, resolve
 from jobs.readers.trec import COLUMNS as OF_TREC
@@ -51,7 +51,7 @@ def inspected(spark: SparkSession, paths: Sequence[str], *, format: str = "auto"
     if found == "trec":
         return _of_trec(spark, paths)
     table = read(spark, paths, format=found, option="runs")
-    rows = table.frame.drop(UNREAD, FILE).limit(SAMPLE).collect()
+    rows = table.rows.limit(SAMPLE).collect()
     if not rows:
         raise DataRefused(f"there is no row in {', '.join(paths)}")
     roles = _roles(table)
@@ -75,7 +75,7 @@ def inspected(spark: SparkSession, paths: Sequence[str], *, format: str = "auto"
                 "role": ours.get(name, "a system" if name in systems and layout == "wide" else None),
                 "sample": _masked([_cell(row.asDict(recursive=True), name) for row in rows], ours.get(name)),
             }
-            for name, kind_ in paths_of(table.frame.drop(UNREAD, FILE).schema)
+            for name, kind_ in paths_of(table.rows.schema)
         ],
         "mapping": mapping,
         "systems": systems if layout == "wide" else [],
@@ -160,8 +160,7 @@ def _roles(table: Table) -> dict[str, str]:
 
 
 def _leaves(table: Table) -> list[tuple[str, T.DataType]]:
-    schema = table.frame.drop(UNREAD, FILE).schema
-    return [(name, kind) for name, kind in paths_of(schema) if not _inner(kind)]
+    return [(name, kind) for name, kind in paths_of(table.rows.schema) if not _inner(kind)]
 
 
 def _inner(kind: T.DataType) -> bool:

@@ -17,7 +17,7 @@ def inspect(*sources: str, format: str | None = None, common: Common = COMMON) -
     sources
         Files, folders, patterns, or table:NAME; each is looked at by itself, so name runs and judgments together.
     format
-        How they are written, if the name does not say it: trec, parquet, orc, csv, tsv, jsonl.
+        How they are written, if the name does not say it: trec, parquet, orc, csv, tsv, jsonl, svmlight.
     """
     if not sources:
         raise UsageError("name what to look at: evaljob inspect SOURCE ...")

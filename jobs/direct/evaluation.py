@@ -219,6 +219,7 @@ def _check_settings(config: Config) -> None:
             changed = [] if setting else [name for name in mine if mine[name] != theirs[name]]
             found += [f"{key}.{name}" for name in changed] or [key]
     found += [f"inputs.columns.{key}" for key in config.inputs.columns if key not in rows.COLUMNS]
+    found += ["inputs.format: svmlight"] if config.inputs.format == "svmlight" else []
     if found:
         raise UsageError(f"{', '.join(found)}: evaljob eval does not do that; use evaljob score and evaljob aggregate")
 

@@ -170,6 +170,8 @@ def _flaw(row: Sequence[str], kind: str, wanted: Sequence[str]) -> str:
     columns = COLUMNS[kind]
     if any("\ufffd" in row[place] for place in (0, 2) if place < len(row)):
         return "bytes that are not UTF-8"
+    if re.fullmatch("[0-9]+:[^:]+", "".join(row[3:4])):
+        return f'"{row[3]}" looks like a feature of SVMlight, which evaljob score reads, and evaljob eval does not'
     if len(row) < len(columns) or (kind == "qrels" and len(row) > len(columns)):
         return f'{number_of(len(row), "column")}, not the {len(columns)} of "{" ".join(columns)}"'
     if len(row) > len(columns) and not WHOLE.fullmatch(row[3]):

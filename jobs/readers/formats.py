@@ -1,6 +1,6 @@
-"""How files and catalog tables become a table: Parquet, ORC, CSV, TSV, JSON lines, `table:NAME`.
+"""How files and catalog tables become a table: Parquet, ORC, CSV, TSV, JSON lines, SVMlight, `table:NAME`.
 
-Of CSV, TSV and JSON lines every cell is text as it was written, so that no id is changed on the way: 007,
+Of CSV, TSV, JSON lines and SVMlight every cell is text as it was written, so that no id is changed on the way: 007,
 9007199254740993 and " x" stay what they are. Text is UTF-8, divided by the comma, semicolon, bar or tab that the first
 line has most of; quotes inside quotes are doubled.
 """
@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from jobs.errors import DataRefused, UsageError, number_of
+from jobs.readers import svmlight
 from jobs.readers.paths import CATALOG, Format, located
 from jobs.readers.places import first_flawed, place
 
@@ -36,7 +37,7 @@ class Table:
     where   how a message calls it: `--runs a.csv`
     broken  finds the places of the first rows that could not be divided
 
-    `placed` adds PLACE, which costs.
+    `placed` adds PLACE where it is not there yet, which costs.
     """
 
     frame: DataFrame
@@ -51,11 +52,17 @@ class Table:
             raise UsageError(
                 f"{self.where}: rows of a table have no order that could decide; choose another convention"
             )
-        return replace(self, frame=self.frame.withColumn(PLACE, place(wanted=True)))
+        there = PLACE in self.frame.columns
+        return self if there else replace(self, frame=self.frame.withColumn(PLACE, place(wanted=True)))
+
+    @property
+    def rows(self) -> DataFrame:
+        """The columns of the input."""
+        return self.frame.drop(UNREAD, FILE, PLACE)
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns of the input."""
+        """Their names."""
         return [name for name in self.frame.columns if name not in (UNREAD, FILE, PLACE)]
 
 
@@ -71,6 +78,9 @@ def read(spark: SparkSession, paths: Sequence[str], *, format: Format, option: s
         table = _divided(spark, paths, where, tabs=format == "tsv", option=option)
     elif format == "jsonl":
         table = _json(spark, paths, where, option=option)
+    elif format == "svmlight":
+        frame = svmlight.rows(spark, paths, option=option, file=FILE, place=PLACE)
+        table = Table(frame=frame.withColumn(UNREAD, F.lit(None).cast("string")), texts=True, where=where)
     else:
         table = Table(frame=_placed(columnar(spark, paths, format=format, option=option)), texts=False, where=where)
     _check_names(table.columns, table.where)

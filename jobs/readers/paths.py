@@ -5,6 +5,8 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, cast
@@ -12,15 +14,18 @@ from urllib.parse import unquote, urlparse
 
 from jobs.errors import UsageError
 
-Format = Literal["trec", "parquet", "orc", "csv", "tsv", "jsonl", "table"]
+Format = Literal["trec", "parquet", "orc", "csv", "tsv", "jsonl", "svmlight", "table"]
 CATALOG = "table:"
 """How a table of the catalog is named."""
 ENDINGS: dict[str, Format] = {
-    "parquet": "parquet", "orc": "orc", "csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl"
+    **{"parquet": "parquet", "orc": "orc", "csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "ndjson": "jsonl"},
+    **{"json": "jsonl", "svm": "svmlight", "svmlight": "svmlight", "libsvm": "svmlight"},
 }  # fmt: skip
 MARKS: dict[bytes, Format] = {b"PAR1": "parquet", b"ORC": "orc"}
 GZIP = b"\x1f\x8b"
 """How files begin that are of a format, or compressed."""
+FEATURES = re.compile(r"[+-]?[0-9.]+ (qid|[0-9]+):[^:]+")
+"""The first two words of an SVMlight file."""
 
 
 def is_local(path: str) -> bool:
@@ -109,8 +114,11 @@ def _guess(path: str) -> Format:
             inner = match.rglob("[!_.]*.*") if match.is_dir() else [match]
             found = found or next((ending for file in inner if (ending := _ending(file.name))), None)
             found = found or next((format for mark, format in MARKS.items() if _begins(match, mark)), None)
-            if found == "tsv" and _is_trec(match):
-                return "trec"
+            words = _first_words(match) if found in (None, "tsv") else []
+            if found == "tsv" and len(words) >= 4 and words[3].lstrip("+-").isdigit():
+                return "trec"  # the first line does not name columns
+            if found is None and FEATURES.fullmatch(" ".join(words[:2])):
+                found = "svmlight"
     return found or "trec"
 
 
@@ -118,14 +126,13 @@ def _ending(name: str) -> Format | None:
     return ENDINGS.get(name.rstrip("/").removesuffix(".gz").rpartition(".")[2].casefold())
 
 
-def _is_trec(file: Path) -> bool:
-    """Whether a file called .tsv begins with a row of a run or of judgments, and not with names of columns."""
+def _first_words(file: Path) -> list[str]:
+    """The words of the first line, none where it cannot be read."""
     try:
         with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
-            words = next(lines, "").split()
-    except (OSError, EOFError, UnicodeDecodeError):
-        return False
-    return len(words) >= 4 and words[3].lstrip("+-").isdigit()
+            return next(lines, "").split()
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error):
+        return []
 
 
 def _begins(file: Path, mark: bytes) -> bool:

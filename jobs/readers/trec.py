@@ -13,6 +13,7 @@ preferences, as trec_eval's `prefs` has them; for metrics of anything else they 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -129,6 +130,8 @@ def _flaw(row: Row, kind: str, wanted: str | None) -> str:
     columns = COLUMNS[kind]
     if not row.decoded:
         return "bytes that are not UTF-8"
+    if re.fullmatch("[0-9]+:[^:]+", row["rank"] or ""):
+        return f'"{row["rank"]}" looks like a feature of SVMlight; if it is, use --set inputs.format=svmlight'
     if row.n_items < len(columns) or (kind == "qrels" and row.n_items > len(columns)):
         return f'{number_of(row.n_items, "column")}, not the {len(columns)} of "{" ".join(columns)}"'
     if row.n_items > len(columns) and not (row["rank"] or "").lstrip("+-").isdigit():

@@ -72,6 +72,15 @@ FILES: dict[str, str | bytes] = {
     "wide.csv": "query_id,doc_id,relevance,bm25\nq1,d1,1,high\n",
     "log.csv": "system,query_id,doc_id,position\n" + "".join(",".join(map(str, row)) + "\n" for row in LOG),
     "place.csv": "system,query_id,doc_id,position\na,q1,d1,first\n",
+    "torn.svm": "# LETOR\n1 qid:1 1:0.5 2:abc\n\n0 qid:1 1:0.5 3\n1 qid:2 1:1 2:0 1:1\n1:0.5 2:1\n0 qid:2 4:1\n",
+    "some.svm": "1 qid:1 1:0.5\n0 1:0.25 # docid = d2\n",
+    "few.svm": "1 qid:1 bm25:0.5 12:3\nhigh qid:1 bm25:0.25\n",
+    "none.svm": "# nothing\n\n",
+    "sizes/less.svm": "1 1:0.5\n0 2:0.25\n0 3:1\n",
+    "sizes/less.svm.query": "1\n1\n",
+    "sizes/word.svm": "1 1:0.5\n",
+    "sizes/word.svm.group": "\none\n",
+    "sizes/without.svm": "1 1:0.5\n",
 }
 CASES = cases("reading")
 

@@ -134,6 +134,7 @@ def parquet(*columns: tuple[str, str]) -> bytes:
         ("run", "q1 Q0 a 1 0.9\n", 'run line 1: 5 columns, not the 6 of "query Q0 document rank score tag"'),
         ("run", "q1 Q0 a 1 0.9 s\n\n# no\nq1 Q0 b 2 x s\n", 'run line 4: score is "x", which is not a number'),
         ("run", "q1 Q0 a 1 1_0 s\n", 'score is "1_0", which is not a number'),
+        ("run", "1 qid:1 1:0 2:1 3:1 4:0 5:1\n", 'line 1: "2:1" looks like a feature of SVMlight, which evaljob score'),
         ("run", "q1 Q0 a b 1 0.9 s\n", '7 columns, and the rank is "b"; is there a space in an id?'),
         ("run", b"q1 Q0 \xff 1 0.9 s\n", "run line 1: bytes that are not UTF-8"),
         ("run", "q1 Q0 a 1 nan s\n", '1 NaN or infinite score: system "s", query "q1", document "a", score nan'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
 from pathlib import Path
 from statistics import mean
 
@@ -16,7 +17,7 @@ from tests.support.evaluations import QUIET, scores_of
 from tests.support.trec import read_expected
 
 SUITES = Path(__file__).resolve().parents[2] / "conf" / "suites"
-FOLDERS = {"obd": "obd", "lenskit": "lenskit_topn", "trec": "trec_eval"}
+FOLDERS = {"obd": "obd", "lenskit": "lenskit_topn", "trec": "trec_eval", "lightgbm": "ltr"}
 
 
 def run(spark, output, suite):
@@ -24,6 +25,25 @@ def run(spark, output, suite):
     flags = {"output.dir": str(output)}
     pipeline.score(spark, load(str(SUITES / f"{suite}.yaml"), flags=flags), QUIET)
     return scores_of(output)
+
+
+def ndcg_of_features(names):
+    """nDCG@10 by each feature of each query, with the gain 2**label - 1; the first of equal documents comes first."""
+    lines = iter(Path("rank.test").read_text().splitlines())
+    found = {}
+    for query, size in enumerate(map(int, Path("rank.test.query").read_text().split()), start=1):
+        words = [next(lines).split() for _ in range(size)]
+        labels, features = [int(label) for label, *_ in words], [dict(w.split(":") for w in rest) for _, *rest in words]
+        for name in names:
+            order = sorted(range(size), key=lambda place: -float(features[place].get(name, 0)))
+            best = dcg(sorted(labels, reverse=True))
+            found[name, str(query)] = dcg([labels[place] for place in order]) / best if best else None
+    assert next(lines, None) is None
+    return found
+
+
+def dcg(labels):
+    return sum((2**label - 1) / math.log2(rank + 1) for rank, label in enumerate(labels[:10], start=1))
 
 
 def test_every_suite_is_short():
@@ -51,6 +71,11 @@ def test_a_suite_gives_the_values_that_are_known(spark, tmp_path, monkeypatch, s
         found = {(row["system"], row["query_id"]): row["rr"] for row in rows}
         assert len(known) > 90
         assert {key: found[key] for key in known} == pytest.approx(known, abs=1e-12)
+    elif suite == "lightgbm":
+        known = ndcg_of_features(["36", "43", "111"])
+        assert len(rows) == 150
+        found = {(row["system"], row["query_id"]): row["ndcg_gain_exp2_ideal_retrieved_at_10"] for row in rows}
+        assert found == pytest.approx(known, abs=1e-12)
     else:
         known = read_expected(DATA / "expected" / "trec_eval.results_test.perquery.csv.gz")
         columns = {"map": "ap", "ndcg_cut_10": "ndcg_at_10", "recip_rank": "rr"}
