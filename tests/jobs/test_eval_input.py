@@ -105,6 +105,7 @@ USAGE, REFUSED = 2, 4
             USAGE,
             "aggregate.segments: evaljob eval does not",
         ),
+        (["qrels", "old", "--set", "inputs.format=svmlight"], USAGE, "inputs.format: svmlight: evaljob eval does not"),
         (["qrels", "old", "-m", "mapp"], USAGE, 'unknown measure "mapp". Did you mean "map"?'),
         (["qrels", "old", "-q", "--format", "latex"], USAGE, "--format with flags of trec_eval"),
         (["qrels", "old", "--margin", "RR"], USAGE, "--margin RR: write the metric and a number"),
