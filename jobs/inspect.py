@@ -129,8 +129,8 @@ def _of_trec(spark: SparkSession, paths: Sequence[str]) -> dict[str, Any]:
     if any(len(row) < len(names) for row in rows) or (kind == "runs" and ":" in rows[0][3] + rows[0][4]):
         raise DataRefused(
             f"{', '.join(paths)}: lines of {len(rows[0])} words are no TREC file (6 words a line of a run, 4 of "
-            "judgments); if it is a table, its name should end in .csv, .tsv, .jsonl, .parquet or .orc, or say which "
-            "it is with --format"
+            "judgments); if it is a table, its name should end in .csv, .tsv, .jsonl, .parquet, .orc or .svm, or say "
+            "which it is with --format"
         )
     columns = [
         {

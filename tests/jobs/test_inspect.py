@@ -82,7 +82,8 @@ def test_what_cannot_be_looked_at_is_told(folder, capsys):
     for words, code, message in [
         ([], 2, "name what to look at: evaljob inspect SOURCE ..."),
         ([str(folder / "no.csv")], 2, f"--runs: no such file or folder: {folder}/no.csv"),
-        ([str(folder / "rank.txt")], 4, "lines of 6 words are no TREC file"),
+        ([str(folder / "rank.txt")], 2, f"there is no {folder}/rank.txt.query; write the number of lines"),
+        ([str(folder / "rank.txt"), "--format", "trec"], 4, "lines of 6 words are no TREC file"),
         ([str(folder / "empty.csv")], 4, "there is no row in"),
     ]:
         assert cli.main(["inspect", *words, "--quiet"]) == code
