@@ -6,6 +6,7 @@ are cyclopts' (`jobs.cli.commands`).
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import logging
@@ -21,6 +22,7 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code of style: 0 fine, 1 unexpected, 2 usage, 4 data refused."""
+    atexit.register(gc.freeze)  # or the interpreter would look through all modules for cycles before it ends
     with _uncollected():
         from evalcore.errors import EvalcoreError  # with all of evalcore
     if isinstance(sys.stdout, io.TextIOWrapper):  # ids are UTF-8 in files, and stay so whatever the locale
