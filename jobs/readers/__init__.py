@@ -1,8 +1,8 @@
 """Sources in, RUNS, QRELS and QUERIES out.
 
-A *format* is how bytes become a table (`formats`), a *layout* how its columns become rows of documents (`layouts`,
-`nested`); TREC files (`trec`) are both at once. A reader loses no row: what it cannot read becomes null, and the audit
-counts nulls and refuses.
+A *format* is how bytes become a table (`formats`, `svmlight`), a *layout* how its columns become rows of
+documents (`layouts`, `nested`); TREC files (`trec`) are both at once. A reader loses no row: what it cannot read
+becomes null, and the audit counts nulls and refuses.
 """
 
 from __future__ import annotations

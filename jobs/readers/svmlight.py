@@ -26,7 +26,7 @@ from jobs.numbers import NUMBER
 from jobs.readers.paths import located
 from jobs.readers.places import first_flawed
 
-NAME = "(?:0|[1-9][0-9]*|[A-Za-z_][A-Za-z0-9_.-]*)"
+NAME = "(?:0|[1-9][0-9]*|[A-Za-z][A-Za-z0-9_.-]*)"
 VALUE = rf"(?:{NUMBER.strip('^$')}|[+-]?(?i:infinity|inf|nan))"
 FEATURE = rf"[ \t]+(?!qid:){NAME}:{VALUE}(?=[ \t]|$)"
 QID = "[ \t]+qid:([^ \t:]+)"
@@ -51,13 +51,13 @@ def rows(spark: SparkSession, paths: Sequence[str], *, option: str, file: str, p
     if ANY not in seen:
         raise DataRefused(f"--{option}: there is no line in {', '.join(paths)}")
     if BROKEN in seen:
-        raise DataRefused(_told(lines, _broken(), seen[BROKEN].n, option))
-    n_lines, found = seen[ANY].n, _numbered(lines)
+        raise DataRefused(_told(lines, _broken(), seen[BROKEN], option))
+    n_lines, found = seen[ANY], _numbered(lines)
     if "qid" not in seen:
-        found = _grouped(found, _sizes(spark, seen[ANY], option=option))
-    elif seen["qid"].n < n_lines:
-        raise DataRefused(_told(lines, ~F.col("data").rlike(QID), n_lines - seen["qid"].n, option))
-    all_named = NAMED in seen and seen[NAMED].n == n_lines
+        found = _grouped(found, _sizes(spark, lines, n_lines, option=option))
+    elif seen["qid"] < n_lines:
+        raise DataRefused(_told(lines, ~F.col("data").rlike(QID), n_lines - seen["qid"], option))
+    all_named = seen.get(NAMED) == n_lines
     query = F.regexp_extract("data", QID, 1) if "qid" in seen else F.col("group").cast("string")
     document = F.regexp_extract("line", COMMENT, 1) if all_named else F.col("number").cast("string")
     cells = F.str_to_map(F.regexp_replace("data", "^[^ \t]+[ \t]*", ""), F.lit("[ \t]+"), F.lit(":"))
@@ -92,25 +92,19 @@ def _broken() -> Column:
     return (F.col("data") != "") & (~_left().rlike(rf"^[^ \t:]+({QID})?$") | repeated)
 
 
-def _seen(lines: DataFrame, *, option: str) -> Mapping[str, Row]:
-    """For each feature, `qid`, and what else is counted: the number of lines, and the first and last of their files."""
+def _seen(lines: DataFrame, *, option: str) -> Mapping[str, int]:
+    """For each feature, `qid`, and what else is counted: the number of lines."""
     named = F.when(F.col("line").rlike(COMMENT), F.lit(NAMED))
     marks = F.array_compact(F.array(F.lit(ANY), F.when(_broken(), F.lit(BROKEN)), named))
-    file = F.col("_metadata.file_path")
-    keys = F.explode(F.array_distinct(F.concat(_names(), marks))).alias("key")
-    counts = (
-        lines.where("data != ''")
-        .select(file.alias("file"), keys)
-        .groupBy("key")
-        .agg(F.count("*").alias("n"), F.min("file").alias("file"), F.max("file").alias("last"))
-    )
+    keys = lines.where("data != ''").select(F.explode(F.concat(_names(), marks)).alias("key"))
+    counts = keys.groupBy("key").agg(F.count("*").alias("n"))
     found = counts.orderBy("key").limit(MOST_FEATURES + FEW).collect()
     if len(found) == MOST_FEATURES + FEW:
         raise DataRefused(f"--{option}: more than {MOST_FEATURES:,} features; keep those that are systems")
-    return {row.key: row for row in found}
+    return {row.key: row.n for row in found}
 
 
-def _ordered(seen: Mapping[str, Row]) -> list[str]:
+def _ordered(seen: Mapping[str, int]) -> list[str]:
     """The features: numbers in their order, then names."""
     names = [key for key in seen if not key.startswith(" ") and key != "qid"]
     return sorted(names, key=lambda name: (0, int(name), "") if name.isdigit() else (1, 0, name))
@@ -136,18 +130,18 @@ def _grouped(found: DataFrame, sizes: DataFrame) -> DataFrame:
     return found.join(of_line.select("group", at), F.col("number") == F.col("at"), how="inner")
 
 
-def _sizes(spark: SparkSession, seen: Row, *, option: str) -> DataFrame:
+def _sizes(spark: SparkSession, lines: DataFrame, n_lines: int, *, option: str) -> DataFrame:
     """The `size` of each group, and its `number` from 1.
-
-    seen   the number of lines, and the first and the last of their files
 
     Raises UsageError where there is no one file of sizes, DataRefused where it does not fit.
     """
-    data, how = address(seen.file), "write the number of lines of each query into it, or qid:QUERY after every label"
-    if seen.file != seen.last:
+    file = F.col("_metadata.file_path")
+    files = lines.where("data != ''").agg(F.min(file).alias("first"), F.max(file).alias("last")).collect()[0]
+    data, how = address(files.first), "write the number of lines of each query into it, or qid:QUERY after every label"
+    if files.first != files.last:
         raise UsageError(
-            f"--{option}: no line of {data} or {address(seen.last)} has a qid, and queries of several files would have "
-            "the same numbers; give one file, or write qid:QUERY after every label"
+            f"--{option}: no line of {data} or {address(files.last)} has a qid, and queries of several files would "
+            "have the same numbers; give one file, or write qid:QUERY after every label"
         )
     given = None
     for path in (f"{stem}{ending}" for stem in dict.fromkeys((data, data.removesuffix(".gz"))) for ending in SIZES):
@@ -155,16 +149,16 @@ def _sizes(spark: SparkSession, seen: Row, *, option: str) -> DataFrame:
             break
     if given is None:
         raise UsageError(f"--{option}: no line of {data} has a qid, and there is no {data}{SIZES[0]}; {how}")
-    lines = given.select("_metadata", F.trim("value").alias("data"))
+    each = given.select("_metadata", F.trim("value").alias("data"))
     flawed = (F.col("data") != "") & ~F.col("data").rlike("^[0-9]{1,9}$")
-    if wrong := first_flawed(lines, flawed, F.col("data")):
+    if wrong := first_flawed(each, flawed, F.col("data")):
         told = "; ".join(f'{where}: "{row["data"]}" is no number of lines' for where, row in wrong)
         raise DataRefused(f"--{option}: {told}; {how}")
-    sizes = _numbered(lines).withColumn("size", F.col("data").cast("int"))
+    sizes = _numbered(each).withColumn("size", F.col("data").cast("int"))
     total = sizes.agg(F.sum("size").alias("total")).collect()[0].total or 0
-    if total != seen.n:
+    if total != n_lines:
         raise DataRefused(
-            f"--{option}: {data} has {number_of(seen.n, 'line')}, and the sizes of {path} sum to {total:,}; {how}"
+            f"--{option}: {data} has {number_of(n_lines, 'line')}, and the sizes of {path} sum to {total:,}; {how}"
         )
     return sizes
 
