@@ -152,7 +152,9 @@ class Gathered:
         Runs one job. Raises DataRefused where two systems disagree on what is kept of a query.
         """
         queries = self.values.where(F.col("system").isin(list(systems))).groupBy("query_id")
-        each = queries.agg(F.count("*").alias("n"), (F.min("kept") != F.max("kept")).alias("apart"))
+        # Spark sorts all rows for the least of a struct, which takes twice as long as counting
+        apart = F.min("kept") != F.max("kept") if self.kept else F.lit(False)
+        each = queries.agg(F.count("*").alias("n"), apart.alias("apart"))
         counted = (F.count("*").alias("queries"), F.sum("n").alias("rows"), F.count_if("apart").alias("apart"))
         counts = each.agg(*counted).collect()[0]
         if counts.apart:
