@@ -70,7 +70,8 @@ class Aggregation:
     def known_system(self, system: str | None) -> str:
         """The system that contrasts are with.  Raises UsageError where none is named or there is none of that name."""
         if system is None:
-            raise UsageError("compared with which system? Give --baseline SYSTEM")
+            known = ", ".join(self.manifest["systems"])
+            raise UsageError(f"compared with which system? Give --baseline SYSTEM. Known: {known}.")
         if system not in self.manifest["systems"]:
             raise UsageError(unknown("system", system, self.manifest["systems"]))
         return system

@@ -214,6 +214,6 @@ def _unit_column(manifest: dict[str, Any], unit: str | None) -> str:
             raise UsageError(unknown("unit", unit, known))
         raise UsageError(
             f'the evaluation knows no "{unit}" of its queries; score again with --queries FILE, a table with '
-            f"query_id and {unit}"
+            f"query_id and {unit}, or, where the runs have that column, with --set queries.columns=[{unit}]"
         )
     return unit

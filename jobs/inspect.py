@@ -84,6 +84,7 @@ def inspected(spark: SparkSession, paths: Sequence[str], *, format: str = "auto"
         "gaps": layout == "log" and "position" in roles and _starts_late(columns),
         "words": kind == "qrels" and _has_words(columns),
         "labelled": "relevance" in roles,
+        "others": [name for name in table.columns if name not in roles.values()],
     }
 
 
@@ -111,6 +112,10 @@ def configuration(found: Sequence[Mapping[str, Any]]) -> str:
             lines.append("  gaps: close # positions do not start at 1 everywhere")
     if mapping := {ours: theirs for each in reversed(found) for ours, theirs in each["mapping"].items()}:
         lines.append(f"  columns: {_flow(mapping)}")
+    if any(each["layout"] == "log" and each["labelled"] for each in runs) and not qrels:
+        lines += ["judgments:", "  repeated: max # what is clicked in one row and not in another counts as clicked"]
+    if others := [name for each in runs if each["layout"] == "log" for name in each["others"]]:
+        lines += ["# queries:", f"#   columns: {_flow(others)} # those that are one for each query: units and segments"]
     lines += ["score:", "  metrics: [nDCG@10, RR@10]"]
     if any(each["by_rank"] for each in runs):
         lines += ["  conventions:", "    ties: rank_column # there are ranks and no scores"]
@@ -143,12 +148,13 @@ def _of_trec(spark: SparkSession, paths: Sequence[str]) -> dict[str, Any]:
     ]
     nothing: dict[str, Any] = {"mapping": {}, "systems": [], "by_file": False, "by_rank": False, "gaps": False}
     what = {"paths": list(paths), "format": "trec", "layout": "long", "kind": kind, "columns": columns}
-    return {**what, **nothing, "words": False, "labelled": kind == "qrels"}
+    return {**what, **nothing, "words": False, "others": [], "labelled": kind == "qrels"}
 
 
 def _roles(table: Table) -> dict[str, str]:
     """Our names and theirs: for each role the surest name that the input has."""
-    known = {re.sub(r"\W+", "_", name.rpartition(".")[2]).casefold(): name for name, _ in _leaves(table)}
+    leaves = [name for name, _ in _leaves(table)]
+    known = {_plain(name.rpartition(".")[2]): name for name in leaves} | {_plain(name): name for name in leaves}
     roles: dict[str, str] = {}
     for role, names in NAMES.items():
         theirs = next((known[name] for name in names.split() if name in known), None)
@@ -157,6 +163,10 @@ def _roles(table: Table) -> dict[str, str]:
     if "query_id" not in roles and "_c0" in table.columns and "position" in roles:
         roles["query_id"] = "_c0"  # a table saved with the numbers of its rows: each is a request of its own
     return roles
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+", "_", name).casefold()
 
 
 def _leaves(table: Table) -> list[tuple[str, T.DataType]]:

@@ -140,8 +140,13 @@ def _position(frame: DataFrame) -> Column:
     return position.cast("double") if is_number else number(position.cast("string"))
 
 
+def of_a_time(settings: Judgments) -> bool:
+    """Whether judgments of other times are left out."""
+    return settings.after is not None or settings.until is not None
+
+
 def _reads_time(settings: Judgments) -> bool:
-    return settings.repeated == "latest" or settings.after is not None or settings.until is not None
+    return settings.repeated == "latest" or of_a_time(settings)
 
 
 def _time(frame: DataFrame) -> Column:

@@ -170,8 +170,15 @@ def _datasets(asked: Namespace, config: Config, *, as_trec_eval: bool) -> int:
 
 
 def _answer(asked: Namespace, config: Config) -> str:
+    format_ = "json" if asked.json else asked.format or "table"
+    if format_ == "latex" and asked.per_query:
+        raise UsageError(
+            "--per-query: a table for a paper has no values of queries; take --format csv, or leave it out"
+        )
     found = evaluation.inferred(evaluation.values(config, evaluation.metrics_of(config.score)), config)
-    match "json" if asked.json else asked.format or "table":
+    if format_ in ("csv", "trec", "latex"):  # which have no place for them
+        sys.stderr.write("".join(f"evaljob: note: {note}\n" for note in found.notes))
+    match format_:
         case "json":
             return formats.as_json(found)
         case "csv":

@@ -43,6 +43,7 @@ class Values:
     found     system -> its values, all over the same queries
     queries   QUERIES, or the ids of the universe alone
     counts    what was counted of the input
+    order     the systems as their files were given
     tags      system -> run tag, where the input has tags
     """
 
@@ -51,6 +52,7 @@ class Values:
     found: dict[str, Evaluation]
     queries: dict[str, list[Any]]
     counts: dict[str, Any]
+    order: list[str]
     tags: dict[str, str]
 
     @property
@@ -126,6 +128,7 @@ def values(config: Config, metrics: Sequence[Metric]) -> Values:
         found=found,
         queries=queries,
         counts={**judged.counts, **answers.counts, **counts},
+        order=runs.order,
         tags=runs.tags,
     )
 

@@ -180,6 +180,7 @@ def _cells(found: Inferred, estimates: Sequence[Row], contrasts: Sequence[Row]) 
     mean = found.values.conventions.mean
     how = "" if mean == "queries" else f", mean: {mean}"
     against = f", deltas against {baselines[0]}" if one else ""
+    against += ", the first by name: --baseline names another" if one and found.settings.baseline is None else ""
     return cells, f"{n}{unit}{how}{against}"
 
 

@@ -28,11 +28,13 @@ class Runs:
     """RUNS, the rows of each system in the order of its files.
 
     rows     system -> its columns query_id, doc_id, score and rank (those that there are)
+    order    the systems as their files were given
     tags     system -> the tag of its first row, where the rows have one
     n_rows   usable or not
     """
 
     rows: dict[str, Columns]
+    order: list[str]
     tags: dict[str, str]
     n_rows: int
 
@@ -68,7 +70,8 @@ def runs(paths: Sequence[str], config: Config, *, numbers: Sequence[str]) -> Run
                 else "give each file a name of its own"
             )
             raise DataRefused(f'runs: {len(files)} files have a system "{system}": {", ".join(files[:FEW])}; {hint}')
-    return Runs({system: joined(found[system]) for system in sorted(found)}, tags, sum(part.n_rows for part in parts))
+    of_each = {system: joined(found[system]) for system in sorted(found)}
+    return Runs(of_each, list(found), tags, sum(part.n_rows for part in parts))
 
 
 def qrels(paths: Sequence[str], config: Config, *, preferences: bool) -> Columns:

@@ -115,9 +115,13 @@ def _arrow(
     return found, table.num_rows, lambda _: file
 
 
-def _separated(separator: str) -> Callable[[bytes, str, Sequence[str] | None], Found]:
+def _separated(separators: str) -> Callable[[bytes, str, Sequence[str] | None], Found]:
+    """Reads cells that are divided by the one of some characters that the first line has most of."""
+
     def read(content: bytes, file: str, wanted: Sequence[str] | None) -> Found:
-        reader = csv.reader(io.StringIO(_text(content, file), newline=""), delimiter=separator, strict=True)
+        text = _text(content, file)
+        separator = max(separators, key=text.partition("\n")[0].count)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         at: list[int] = []
         cells: list[list[str]] = []
         try:
@@ -171,7 +175,7 @@ def _json_lines(content: bytes, file: str, wanted: Sequence[str] | None) -> Foun
 FORMATS: dict[str, Callable[[bytes, str, Sequence[str] | None], Found]] = {
     "parquet": _parquet,
     "orc": _orc,
-    "csv": _separated(","),
+    "csv": _separated(",;|\t"),
     "tsv": _separated("\t"),
     "jsonl": _json_lines,
 }

@@ -173,7 +173,8 @@ def _flaw(row: Sequence[str], kind: str, wanted: Sequence[str]) -> str:
     if re.fullmatch("[0-9]+:[^:]+", "".join(row[3:4])):
         return f'"{row[3]}" looks like a feature of SVMlight, which evaljob score reads, and evaljob eval does not'
     if len(row) < len(columns) or (kind == "qrels" and len(row) > len(columns)):
-        return f'{number_of(len(row), "column")}, not the {len(columns)} of "{" ".join(columns)}"'
+        swapped = " (judgments have 4, and are named before the runs)" if kind == "runs" and len(row) == 4 else ""
+        return f'{number_of(len(row), "column")}, not the {len(columns)} of "{" ".join(columns)}"{swapped}'
     if len(row) > len(columns) and not WHOLE.fullmatch(row[3]):
         return f'{len(row)} columns, and the rank is "{row[3]}"; is there a space in an id?'
     told = {each: row[columns.index(each)] for each in wanted}

@@ -38,15 +38,23 @@ class Asked:
 
 
 def lines(config: Config, asked: Asked) -> Iterator[str]:
-    """One run after the other.  Raises UsageError for a measure that there is not, and as `values` does."""
+    """One run after the other, each of several under its name.
+
+    Raises UsageError for a measure that there is not, and as `values` does.
+    """
     try:
         wanted = list(rows(asked.measures, asked.level, version=asked.version))
     except EvalcoreError as error:
         raise UsageError(str(error)) from None
     wanted = [row for row in wanted if row.name not in NO_NUMBERS]
+    if not wanted:
+        raise UsageError(f"-m {', '.join(asked.measures)}: a text for each query, and no number; name another measure")
     metrics = list(dict.fromkeys(metric for row in wanted for metric in row.metrics))
     found = values(config, metrics)
-    for system in found.found:
+    named_anyway = asked.summary and any(row.name == "runid" for row in wanted)
+    for system in found.order:
+        if len(found.order) > 1 and not named_anyway:
+            yield _line("runid", "all", system)
         yield from _of_system(found, system, wanted, asked)
 
 
@@ -76,7 +84,10 @@ def of_estimates(found: Inferred, *, per_query: bool) -> Iterator[str]:
     """Estimates, and values of queries, of our own metrics in that form."""
     method = found.settings.methods[0]
     estimates = [row for row in found.estimates if row["method"] == method]
-    for system, its in found.values.found.items():
+    for system in found.values.order:
+        its = found.values.found[system]
+        if len(found.values.order) > 1:
+            yield _line("runid", "all", system)
         for (query, of_query), status in zip(its.per_query().items() if per_query else (), its.statuses, strict=False):
             for metric, value in of_query.items():
                 if np.ndim(value) == 0 and status not in left_out(found.values.conventions):

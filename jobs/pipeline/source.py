@@ -41,6 +41,7 @@ class Source:
         self._judgments = config.judgments
         self._prepare = config.prepare
         self._queries = config.queries
+        self._counts: dict[str, int] = {}
         self._sample = config.prepare.sample if config.prepare.sample < 1 else None
         self._grades = config.audit.grades
         self._conventions = conventions
@@ -87,7 +88,7 @@ class Source:
     @property
     def counts(self) -> dict[str, int]:
         """Counts that were taken before anything is scored."""
-        return {} if self.whole is None else self.whole.counts
+        return self._counts if self.whole is None else self.whole.counts
 
     def kept(self, runs: DataFrame) -> DataFrame:
         """RUNS without what is removed once it has been counted."""
@@ -102,6 +103,9 @@ class Source:
         if self.whole is not None:
             return self.whole.qrel_counts(sample=self._sample)
         counts = audit.count_qrels(self.qrels, expected=self._grades)
+        if self._labels is not None and judgments.of_a_time(self._judgments):
+            n_labels = prepare.queries(self._labelled, self._prepare).count()
+            self._counts["n_judgments_of_other_times"] = n_labels - counts.n_qrel_rows
         if self._labels is not None:
             paths = self._inputs.qrels or self._inputs.runs
             refusals.of_qrels(

@@ -177,6 +177,56 @@ def test_a_table_has_estimates_deltas_and_what_they_mean(small, capsys):
     assert any(line.startswith("insufficient: fewer than 10 units") for line in shown)
 
 
+def test_without_a_baseline_the_title_says_which_it_is_and_how_to_name_another(small, capsys):
+    shown = printed(capsys, "qrels", "old", "new", "--metrics", "RR")
+    assert shown.splitlines()[0] == "2 queries, deltas against new, the first by name: --baseline names another"
+
+
+def test_trec_lines_of_several_runs_have_names_in_the_order_of_their_files(small, capsys):
+    for words in (["-m", "recip_rank"], ["--metrics", "RR", "--format", "trec"]):
+        lines = [line.split() for line in printed(capsys, "qrels", "old", "new", *words).splitlines()]
+        assert [line[2] for line in lines] == [
+            "old",
+            "1.0000",
+            "new",
+            "0.2500" if "--metrics" in words else lines[3][2],
+        ]
+        assert [line[0] for line in lines[::2]] == ["runid", "runid"]
+    assert len(printed(capsys, "qrels", "old", "-m", "recip_rank").splitlines()) == 1
+    assert len(printed(capsys, "qrels", "old", "new", "-m", "runid").splitlines()) == 2
+
+
+@pytest.mark.parametrize("format_", ["csv", "trec", "latex"])
+def test_what_was_left_out_is_told_beside_a_form_that_has_no_place_for_it(small, capsys, format_):
+    Path("new").write_text("q1 Q0 b 1 0.9 new\n")
+    assert cli.main(["eval", "qrels", "old", "new", "--metrics", "RR", "--baseline", "old", "--format", format_]) == 0
+    out, err = capsys.readouterr()
+    assert "note" not in out
+    assert err == "evaljob: note: 1 ranking of judged queries missing, and counted as empty.\n"
+
+
+def test_values_of_queries_have_no_place_in_a_table_for_a_paper(small, capsys):
+    words = ["qrels", "old", "--metrics", "RR", "--format", "latex", "--per-query"]
+    assert "--per-query: a table for a paper has no values of queries" in printed(capsys, *words, code=2)
+
+
+def test_a_text_for_each_query_is_no_measure(small, capsys):
+    assert "-m relstring: a text for each query, and no number" in printed(
+        capsys, "qrels", "old", "-m", "relstring", code=2
+    )
+
+
+@pytest.mark.parametrize("divider", [",", ";", "|", "\t"])
+def test_a_csv_file_is_divided_by_what_its_first_line_has_most_of(small, capsys, divider):
+    expected = printed(capsys, "qrels", "old", "--metrics", "RR,AP")
+    lines = ["system,query_id,doc_id,score"]
+    for line in SMALL_RUNS["old"].splitlines():
+        query, _, document, _, score, system = line.split()
+        lines.append(f"{system},{query},{document},{score}")
+    Path("old.csv").write_text("\n".join(lines).replace(",", divider) + "\n")
+    assert printed(capsys, "qrels", "old.csv", "--metrics", "RR,AP") == expected
+
+
 def test_all_pairs_have_a_table_of_their_own(small, capsys):
     Path("third").write_text(SMALL_RUNS["old"].replace(" old", " third"))
     shown = printed(capsys, "qrels", "old", "new", "third", "--metrics", "RR")
@@ -289,7 +339,10 @@ def test_the_values_of_queries_stand_above_the_table(small, capsys):
 def test_medians_and_quantiles_are_told_by_name(small, capsys):
     words = ("qrels", "old", "new", "--metrics", "RR", "--set", "aggregate.quantiles=[0.25]")
     shown = printed(capsys, *words, "--set", "score.conventions.mean=median")
-    assert shown.splitlines()[0] == "2 queries, mean: median, deltas against new"
+    assert (
+        shown.splitlines()[0]
+        == "2 queries, mean: median, deltas against new, the first by name: --baseline names another"
+    )
     assert "RR quantile 0.25  new" in shown
     told = json.loads(printed(capsys, *words, "--json"))
     values = {(row["system"], row["metric"]): row["estimate"] for row in told["estimates"]}

@@ -112,6 +112,7 @@ USAGE, REFUSED = 2, 4
         (["qrels", "old", "--metrics", "RR", "--format", "xml"], USAGE, "invalid choice: 'xml'"),
         (["qrels", "old", "old"], REFUSED, 'runs: 2 files have a system "old"'),
         (["old", "qrels"], REFUSED, "runs: 3 rows cannot be used: qrels line 1: 4 columns, not the 6"),
+        (["old", "qrels"], REFUSED, "(judgments have 4, and are named before the runs)"),
     ],
 )
 def test_a_wrong_command_line_is_told_with_the_next_step(small, capsys, words, code, message):

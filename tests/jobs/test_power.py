@@ -154,6 +154,6 @@ def test_what_cannot_be_planned_is_refused(tmp_path, capsys):
         assert text.endswith("holds no contrast: one system alone, or medians, which have no interval")
         assert code == 2
     text, code = refusal_of(capsys, tmp_path / "median", command="power")
-    assert (text, code) == ("compared with which system? Give --baseline SYSTEM", 2)
+    assert (text, code) == ("compared with which system? Give --baseline SYSTEM. Known: base, new.", 2)
     text, code = refusal_of(capsys, tmp_path / "median", "--baseline", "bose", command="power")
     assert (text, code) == ('unknown system "bose". Did you mean "base"? Known: base, new.', 2)
