@@ -38,6 +38,8 @@ NAMES: dict[str, str] = {
 """What each column may be called, the surest name first."""
 NUMBERS = ("score", "rank", "relevance", "judged", "propensity", "position")
 SAMPLE = 3
+FEW = 8
+"""Rows and columns of an input that are shown as examples."""
 PLAIN = re.compile(r"(?!(?i:null|true|false|yes|no|on|off)$)[A-Za-z_][\w./-]*")
 """A text that is the same text in YAML without quotes."""
 
@@ -115,7 +117,7 @@ def configuration(found: Sequence[Mapping[str, Any]]) -> str:
     if any(each["layout"] == "log" and each["labelled"] for each in runs) and not qrels:
         lines += ["judgments:", "  repeated: max # what is clicked in one row and not in another counts as clicked"]
     if others := [name for each in runs if each["layout"] == "log" for name in each["others"]]:
-        lines += ["# queries:", f"#   columns: {_flow(others)} # those that are one for each query: units and segments"]
+        lines += ["# queries:", f"#   columns: {_flow(others[:FEW])} # units and segments: what is one for each query"]
     lines += ["score:", "  metrics: [nDCG@10, RR@10]"]
     if any(each["by_rank"] for each in runs):
         lines += ["  conventions:", "    ties: rank_column # there are ranks and no scores"]

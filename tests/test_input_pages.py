@@ -43,7 +43,9 @@ def test_the_audit_of_its_page_finds_what_is_shown(evaljob):
 def test_the_log_of_its_page_gives_the_scores_that_are_shown(evaljob, tmp_path):
     run, events = blocks(JUDGMENTS, "csv")
     files = {"run.csv": run, "events.csv": events, "nightly.yaml": blocks(JUDGMENTS, "yaml")[0]}
-    assert evaljob(JUDGMENTS, files)[0] == 0
+    code, out = evaljob(JUDGMENTS, files)
+    assert code == 0
+    assert "1 left out: judgments of another time" in out
     header, *lines = (line.split() for line in blocks(JUDGMENTS, "text")[0].splitlines())
     rows = scores_of(tmp_path / "scores")
     assert len(rows) == len(lines)

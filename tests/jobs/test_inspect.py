@@ -35,6 +35,38 @@ def inspected(capsys, *sources):
     return json.loads(capsys.readouterr().out)
 
 
+CLICKS = """variant,search_id,session_id,item_id,position,clicked
+A,s1,u1,i1,1,0
+A,s1,u1,i2,2,1
+B,s1,u1,i1,1,1
+B,s1,u1,i2,2,0
+A,s2,u1,i1,1,1
+B,s2,u1,i1,1,0
+"""
+NESTED = "\n".join(
+    json.dumps(
+        {"model": model, "request": {"id": n, "user": "u"}, "hits": [{"doc": "a", "score": 1.0, "label": n % 2}]}
+    )
+    for n in range(3)
+    for model in ("x", "y")
+)
+
+
+def test_what_is_proposed_for_a_log_of_clicks_works_where_systems_were_clicked_differently(folder, capsys):
+    (folder / "clicks.csv").write_text(CLICKS)
+    found = inspected(capsys, folder / "clicks.csv")
+    assert "#   columns: [session_id] # units and segments" in found["configuration"]
+    (folder / "my.yaml").write_text(found["configuration"])
+    assert cli.main(["score", "--config", "my.yaml", "--quiet"]) == 0
+    manifest = json.loads((folder / "my-evaluation" / "manifest.json").read_text())
+    assert (manifest["counts"]["n_ok"], manifest["counts"]["n_contradictory"]) == (4, 3)
+
+
+def test_the_id_of_a_request_is_a_query_rather_than_its_user(folder, capsys):
+    (folder / "nested.jsonl").write_text(NESTED)
+    assert inspected(capsys, folder / "nested.jsonl")["sources"][0]["mapping"]["query_id"] == "request.id"
+
+
 @pytest.mark.parametrize("sources", [["recs.csv", "truth.csv"], ["log.jsonl"]])
 def test_the_printed_configuration_works_as_it_is(folder, capsys, sources):
     (folder / "my.yaml").write_text(inspected(capsys, *(folder / name for name in sources))["configuration"])
