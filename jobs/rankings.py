@@ -116,7 +116,7 @@ def ranked(
     keys, ascending = _order(conventions)
     one_each = conventions.duplicates in ("first", "last", "best_score")
     rows = runs.repartition("query_id")
-    best_first = [key.asc() if ascending else key.desc() for key in keys]
+    best_first = [key.asc() if ascending else key.desc() for key in (*keys, F.col("doc_id"))]
     if collapse:
         rows = _first_of_each(rows, best_first)
     elif one_each:
@@ -179,7 +179,7 @@ def needed(runs: DataFrame, conventions: Conventions) -> DataFrame:
 
 
 def _order(conventions: Conventions) -> tuple[list[Column], bool]:
-    """The keys that order the documents of a ranking, and whether they ascend: a sort has one direction."""
+    """The keys that order the documents of a ranking, before their ids do, and whether they ascend: all or none do."""
     score = F.col("score")
     if conventions.score_precision == "float32":
         score = score.cast("float")
@@ -187,14 +187,14 @@ def _order(conventions: Conventions) -> tuple[list[Column], bool]:
     if conventions.ties == "rank_column":
         return [F.col("rank"), F.col("place")], True
     if conventions.ties in ("doc_id_desc", *TIES_BY_SCORE):
-        return [F.when(finite, score) if conventions.non_finite_score == "last" else score, F.col("doc_id")], False
+        return [F.when(finite, score) if conventions.non_finite_score == "last" else score], False
     worst_last = F.when(finite, -score).otherwise(float("nan")) if conventions.non_finite_score == "last" else -score
     tie_rules = {
-        "doc_id_asc": F.col("doc_id"),
-        "input_order": F.col("place"),
-        "random": F.md5(F.concat_ws("\t", "query_id", "doc_id")),  # that of evalcore.ordering.random_keys
+        "doc_id_asc": [],
+        "input_order": [F.col("place")],
+        "random": [F.md5(F.concat_ws("\t", "query_id", "doc_id"))],  # that of evalcore.ordering.random_keys
     }
-    return [worst_last, tie_rules[conventions.ties]], True
+    return [worst_last, *tie_rules[conventions.ties]], True
 
 
 def _keep_one(runs: DataFrame, conventions: Conventions) -> DataFrame:
