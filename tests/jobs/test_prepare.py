@@ -89,3 +89,28 @@ def test_a_sample_without_a_judgment_is_refused(spark, tmp_path):
 def test_what_is_not_asked_for_is_not_in_the_plan(spark):
     frame = spark.createDataFrame([], "query_id string, doc_id string")
     assert prepare.without_self(prepare.documents(frame, Prepare()), Prepare()) is frame
+
+
+def test_passages_collapse_by_a_column_of_their_documents_too(spark, tmp_path):
+    rows = [line.split() for line in RUNS["a"]]
+    table = "query_id,passage,parent,score\n" + "".join(
+        f"{query},{passage},{passage.partition('#')[0]},{value}\n" for query, passage, value in rows
+    )
+    (tmp_path / "columns").mkdir()
+    (tmp_path / "columns" / "a.csv").write_text(table)
+    settings = write_trec(tmp_path, runs={"a": RUNS["a"]}, qrels=QRELS)
+    alike = {**settings, "prepare.separator": "#", "judgments.repeated": "max"}
+    by_separator = score(spark, tmp_path / "one", METRICS, alike)
+    qrels = "query_id,parent,relevance\n" + "".join(
+        f"{query},{document.partition('#')[0]},{grade}\n" for query, document, grade in map(str.split, QRELS)
+    )
+    (tmp_path / "qrels.csv").write_text(qrels)
+    by_column = {
+        "inputs.runs": [str(tmp_path / "columns" / "a.csv")],
+        "inputs.qrels": [str(tmp_path / "qrels.csv")],
+        "inputs.columns": {"doc_id": "parent"},
+        "inputs.system_from": "file",
+        "score.conventions.duplicates": "best_score",
+        "judgments.repeated": "max",
+    }
+    assert score(spark, tmp_path / "other", METRICS, by_column) == by_separator
