@@ -26,6 +26,7 @@ def drawn(seed: int) -> tuple[dict, dict]:
     return qrels, run
 
 
+@pytest.mark.filterwarnings("ignore:unsafe cast")  # numba about its own code
 def test_every_metric_of_untied_runs_is_that_of_the_package():
     package = pytest.importorskip("ranx")
     for seed in range(3):
