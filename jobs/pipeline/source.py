@@ -67,8 +67,7 @@ class Source:
         self.runs = prepare.documents(self._all_runs, config.prepare)
         if self._labels is not None:
             self._labelled = self._labels.labels(preferences="preferences" in needs)
-            qrels = prepare.documents(judgments.graded(self._labelled, self._judgments), config.prepare)
-            self.qrels = prepare.without_self(qrels, config.prepare)
+            self.qrels = self._prepared(judgments.graded(self._labelled, self._judgments))
         elif judged:
             raise UsageError(f"{NO_QRELS}, or the column of runs that holds judgments with inputs.columns.relevance")
         else:
@@ -90,6 +89,10 @@ class Source:
         """Counts that were taken before anything is scored."""
         return self._counts if self.whole is None else self.whole.counts
 
+    def _prepared(self, labels: DataFrame) -> DataFrame:
+        """Judgments, graded or not, of the documents and queries that are looked at."""
+        return prepare.without_self(prepare.documents(labels, self._prepare), self._prepare)
+
     def kept(self, runs: DataFrame) -> DataFrame:
         """RUNS without what is removed once it has been counted."""
         return prepare.without_self(runs, self._prepare)
@@ -104,8 +107,8 @@ class Source:
             return self.whole.qrel_counts(sample=self._sample)
         counts = audit.count_qrels(self.qrels, expected=self._grades)
         if self._labels is not None and judgments.of_a_time(self._judgments):
-            n_labels = prepare.queries(self._labelled, self._prepare).count()
-            self._counts["n_judgments_of_other_times"] = n_labels - counts.n_qrel_rows
+            n_of_all_times = self._prepared(self._labelled).count()
+            self._counts["n_judgments_of_other_times"] = n_of_all_times - counts.n_qrel_rows
         if self._labels is not None:
             paths = self._inputs.qrels or self._inputs.runs
             refusals.of_qrels(

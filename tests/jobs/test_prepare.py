@@ -114,3 +114,19 @@ def test_passages_collapse_by_a_column_of_their_documents_too(spark, tmp_path):
         "judgments.repeated": "max",
     }
     assert score(spark, tmp_path / "other", METRICS, by_column) == by_separator
+
+
+def test_judgments_of_another_time_are_counted_of_what_is_left_when_all_is_prepared(spark, tmp_path):
+    (tmp_path / "qrels.csv").write_text(
+        "query_id,doc_id,relevance,time\nq1,q1,1,2026-01-01\nq1,d1,1,2026-01-01\nq1,d2#1,1,2026-03-01\nq1,q1#2,1,2026-03-01\n"
+    )
+    settings = {
+        **write_trec(tmp_path, runs={"a": ["q1 d1 2", "q1 d2 1"]}, qrels=[]),
+        "inputs.qrels": [str(tmp_path / "qrels.csv")],
+        "prepare.separator": "#",
+        "prepare.self_retrieval": "remove",
+        "judgments.until": "2026-02-01",
+    }
+    score(spark, tmp_path / "out", "RR", settings)
+    counts = store.read_manifest(tmp_path / "out")["counts"]
+    assert (counts["n_qrel_rows"], counts["n_judgments_of_other_times"]) == (1, 1)
